@@ -1,0 +1,309 @@
+// The torch host: what the core of the runtime needs to know about PyTorch. Core includes "host.h",
+// and the include path decides which host that is. Nothing here may include a header under
+// torch/csrc.
+//
+// Unless said otherwise a function needs the GIL, throws opbind::python_error when a Python error
+// is set, and may throw any exception that the error boundary translates.
+
+#pragma once
+
+#include <ATen/PythonTorchFunctionTLS.h>
+#include <ATen/core/IListRef.h>
+#include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
+#include <c10/core/Layout.h>
+#include <c10/core/MemoryFormat.h>
+#include <c10/core/Scalar.h>
+#include <c10/core/ScalarType.h>
+#include <c10/util/Exception.h>
+#include <c10/util/SmallVector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/python.h"
+#include "torch_symbols.h"
+
+namespace opbind::host {
+
+using Tensor = at::Tensor;
+using Scalar = at::Scalar;
+using ScalarType = at::ScalarType;
+using Device = at::Device;
+using Layout = at::Layout;
+using MemoryFormat = at::MemoryFormat;
+
+namespace detail {
+
+// A Python object of torch: its value lies right behind the head. initialize() verifies this.
+template <class T>
+struct ValueObject {
+  PyObject head;
+  T value;
+};
+
+template <class T>
+inline T& value_of(PyObject* object) {
+  return reinterpret_cast<ValueObject<T>*>(object)->value;
+}
+
+inline bool has_type(PyObject* object, const PyTypeObject* type) { return Py_TYPE(object) == type; }
+
+}  // namespace detail
+
+/// Verifies that torch is imported and that its objects have the layout this host reads. Call it
+/// once, from the module's init; throws std::runtime_error that says what differs.
+void initialize();
+
+/// Whether this thread holds the GIL of a live interpreter. Needs no GIL. False during and after
+/// finalization, when nothing that belongs to Python may be touched.
+bool gil_held() noexcept;
+
+// ------------------------------------------------------------------------------------------ Tensor
+
+/// Exactly torch.Tensor or torch.nn.Parameter. Never fails.
+inline bool is_tensor_exact(PyObject* object) {
+  return detail::has_type(object, reinterpret_cast<PyTypeObject*>(THPVariableClass)) ||
+         detail::has_type(object, reinterpret_cast<PyTypeObject*>(ParameterClass));
+}
+
+/// A tensor or an instance of a subclass. It looks at the type and not at `__class__`, because an
+/// object that only claims to be a tensor has none to unpack. Never fails.
+inline bool is_tensor(PyObject* object) {
+  return is_tensor_exact(object) ||
+         PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(THPVariableClass)) != 0;
+}
+
+/// The tensor inside a Python tensor, borrowed: alive as long as the object is.
+inline const Tensor& unpack(PyObject* object) { return detail::value_of<Tensor>(object); }
+inline Tensor& unpack_mutable(PyObject* object) { return detail::value_of<Tensor>(object); }
+
+/// New reference to the Python object of a tensor, the same one for the same tensor; None if it is
+/// undefined; nullptr with an error set.
+inline PyObject* wrap(Tensor&& tensor) { return ::THPVariable_Wrap(std::move(tensor)); }
+inline PyObject* wrap(const Tensor& tensor) { return ::THPVariable_Wrap(tensor); }
+
+/// "float32 tensor of shape (2, 3)", for error texts. Never throws.
+std::string describe(const Tensor& tensor);
+
+/// Sets requires_grad of a fresh tensor, as torch's factory functions do.
+Tensor set_requires_grad(Tensor tensor, bool requires_grad);
+
+/// A borrowed `std::optional<at::Tensor>` that touches no reference count. The tensor it was made
+/// of must outlive it.
+class OptionalTensorRef {
+ public:
+  OptionalTensorRef() = default;
+  explicit OptionalTensorRef(const Tensor& tensor)
+      : value_(std::in_place, Traits::createBorrow(tensor)) {}
+  OptionalTensorRef(const OptionalTensorRef&) = delete;
+  OptionalTensorRef& operator=(const OptionalTensorRef&) = delete;
+  ~OptionalTensorRef() {
+    if (value_.has_value()) Traits::destroyBorrow(*value_);
+  }
+
+  operator const std::optional<Tensor>&() const { return value_; }
+  bool has_value() const { return value_.has_value(); }
+
+ private:
+  using Traits = c10::MaybeOwnedTraits<Tensor>;
+  std::optional<Tensor> value_;
+};
+
+/// The tensors of a list argument. The handles are owned, because another thread may clear the
+/// Python list while the kernel runs; up to four need no allocation.
+class TensorList {
+ public:
+  TensorList() = default;
+  TensorList(TensorList&&) = default;
+  TensorList(const TensorList&) = delete;
+  TensorList& operator=(const TensorList&) = delete;
+  TensorList& operator=(TensorList&&) = delete;
+  ~TensorList() {
+    // A thread that is unwound at interpreter exit has no GIL, and dropping the last handle of a
+    // tensor that has a Python object takes it: leak rather than hang or abort.
+    if (!handles_.empty() && !gil_held()) abandon();
+  }
+
+  void reserve(std::size_t size) { handles_.reserve(size); }
+  void push_back(const Tensor& tensor) { handles_.push_back(tensor); }
+  std::size_t size() const { return handles_.size(); }
+  Tensor& operator[](std::size_t index) { return handles_[index]; }
+  const Tensor& operator[](std::size_t index) const { return handles_[index]; }
+
+  operator at::TensorList() const { return {handles_.data(), handles_.size()}; }
+  operator at::ITensorListRef() const { return at::ITensorListRef(at::TensorList(*this)); }
+
+ private:
+  void abandon() noexcept {
+    for (Tensor& handle : handles_) handle.unsafeReleaseTensorImpl();
+  }
+
+  c10::SmallVector<Tensor, 4> handles_;
+};
+
+// ----------------------------------------------------------------------- dtype, device, layout, …
+// is_X tells whether an object is accepted for X and never fails; unpack_X may be called only if it
+// is; wrap_X gives a new reference.
+
+/// A torch.dtype, or one of Python's types float, int, bool and complex, as torch's parser takes.
+inline bool is_dtype(PyObject* object) {
+  return detail::has_type(object, &THPDtypeType) ||
+         object == reinterpret_cast<PyObject*>(&PyFloat_Type) ||
+         object == reinterpret_cast<PyObject*>(&PyLong_Type) ||
+         object == reinterpret_cast<PyObject*>(&PyBool_Type) ||
+         object == reinterpret_cast<PyObject*>(&PyComplex_Type);
+}
+ScalarType unpack_dtype(PyObject* object);
+PyObject* wrap_dtype(ScalarType dtype);
+
+/// A torch.device, a str ("cuda:1"), or an int that is no bool (an index of the accelerator).
+inline bool is_device(PyObject* object) {
+  return detail::has_type(object, &THPDeviceType) || PyUnicode_Check(object) ||
+         (PyLong_Check(object) && !PyBool_Check(object));
+}
+/// Throws torch's own readable errors for a str or an int that names no device.
+Device unpack_device(PyObject* object);
+PyObject* wrap_device(Device device);
+
+inline bool is_layout(PyObject* object) { return detail::has_type(object, &THPLayoutType); }
+inline Layout unpack_layout(PyObject* object) { return detail::value_of<Layout>(object); }
+PyObject* wrap_layout(Layout layout);
+
+inline bool is_memory_format(PyObject* object) {
+  return detail::has_type(object, &THPMemoryFormatType);
+}
+inline MemoryFormat unpack_memory_format(PyObject* object) {
+  return detail::value_of<MemoryFormat>(object);
+}
+PyObject* wrap_memory_format(MemoryFormat format);
+
+/// Initializes the device's runtime if its type has a lazy one; nothing for CPU and meta.
+void lazy_init(std::optional<Device> device);
+
+// ----------------------------------------------------------------------------------------- numbers
+
+enum class NumberKind : std::uint8_t { not_number, boolean, integer, floating, complex };
+
+namespace detail {
+NumberKind number_kind_slow(PyObject* object) noexcept;
+}
+
+/// What kind of number an object is: Python's own, NumPy's scalars (np.bool_ is a boolean;
+/// timedelta64 is none), torch's SymInt, SymFloat and SymBool, and tensors with no dimension that
+/// require no grad, by their dtype. `__index__` and `__float__` of other types are not looked at.
+/// Never fails, and never imports NumPy.
+inline NumberKind number_kind(PyObject* object) noexcept {
+  if (PyFloat_Check(object)) return NumberKind::floating;
+  if (PyBool_Check(object)) return NumberKind::boolean;
+  if (PyLong_Check(object)) return NumberKind::integer;
+  return detail::number_kind_slow(object);
+}
+
+/// Of a tensor whose number_kind is `integer`. Throws std::overflow_error if it does not fit.
+std::int64_t tensor_to_int64(PyObject* object);
+/// Of a tensor whose number_kind is `floating`, `integer` or `boolean`.
+double tensor_to_double(PyObject* object);
+
+inline bool is_scalar(PyObject* object) noexcept {
+  return number_kind(object) != NumberKind::not_number;
+}
+/// Of any object with a number_kind. Keeps the imaginary part and all 64 bits of an int or of an
+/// unsigned one; throws std::overflow_error for an int beyond those. Symbolic numbers specialize.
+Scalar unpack_scalar(PyObject* object);
+/// New reference to a Python float, int, bool or complex.
+PyObject* wrap(const Scalar& scalar);
+
+// ------------------------------------------------------------------------------ warnings and
+// errors
+
+/// Collects the C++ warnings of this thread while it is alive. Construction and destruction need no
+/// GIL and cannot fail, so that the thread may be unwound at any point.
+class WarningScope {
+ public:
+  WarningScope() noexcept : previous_(c10::WarningUtils::get_warning_handler()) {
+    c10::WarningUtils::set_warning_handler(&buffer_);
+  }
+  ~WarningScope() { c10::WarningUtils::set_warning_handler(previous_); }
+  WarningScope(const WarningScope&) = delete;
+  WarningScope& operator=(const WarningScope&) = delete;
+
+  bool has_warnings() const noexcept { return !buffer_.warnings.empty(); }
+
+  /// With the GIL: issues what was collected as Python warnings. Without a pending error, false
+  /// means that a warning became an exception, which is set. With one, all warnings are issued, the
+  /// pending error stays whatever becomes of them, and the result is true.
+  bool issue(bool with_error);
+
+ private:
+  struct Buffer final : c10::WarningHandler {
+    void process(const c10::Warning& warning) override;
+    std::vector<c10::Warning> warnings;
+  };
+
+  Buffer buffer_;
+  c10::WarningHandler* previous_;
+};
+
+/// Sets the Python error for an exception that core's boundary does not know. The text is made
+/// UTF-8, the exception type is kept, and there is no C++ backtrace unless torch is told to show
+/// it. Never throws.
+void translate(std::exception_ptr error) noexcept;
+
+// ------------------------------------------------------------------------------ __torch_function__
+
+/// Whether a TorchFunctionMode is active and not disabled. Needs no GIL.
+inline bool torch_function_mode_active() { return at::impl::torch_function_mode_enabled(); }
+
+/// False inside torch._C.DisableTorchFunctionSubclass and DisableTorchFunction. Needs no GIL.
+inline bool torch_function_enabled_for_subclasses() {
+  return at::impl::PythonTorchFunctionTLS::get_disabled_state() ==
+         at::impl::TorchFunctionDisabledState::ENABLED;
+}
+
+/// True inside torch._C.DisableTorchFunction. Needs no GIL.
+inline bool torch_function_all_disabled() { return at::impl::torch_function_all_disabled(); }
+
+/// Consumes the flag that makes the next check skip, once per check. Needs no GIL.
+inline bool exchange_skip_next() {
+  return at::impl::PythonTorchFunctionTLS::exchange_skip_next(false);
+}
+
+/// torch._C._disabled_torch_function_impl, borrowed, never freed: a type whose
+/// `__torch_function__` it is takes no part.
+PyObject* disabled_torch_function_impl();
+
+/// Takes the innermost TorchFunctionMode off the stack while its handler runs.
+class TorchFunctionModeGuard {
+ public:
+  TorchFunctionModeGuard();
+  ~TorchFunctionModeGuard();
+  TorchFunctionModeGuard(const TorchFunctionModeGuard&) = delete;
+  TorchFunctionModeGuard& operator=(const TorchFunctionModeGuard&) = delete;
+
+  /// Borrowed.
+  PyObject* mode() const;
+
+ private:
+  std::shared_ptr<c10::SafePyObject> mode_;
+};
+
+/// New reference to the function object that a handler gets: attribute `name` of the dotted path
+/// `owner` (such as "torch._C._VariableFunctions"), or of `module` if that is nullptr.
+PyObject* public_function(PyObject* module, const char* owner, const char* name);
+
+// ------------------------------------------------------------------------------------ return types
+
+/// torch.return_types.NAME, borrowed, never freed. Throws python_error if torch has none.
+PyTypeObject* return_type(const char* name);
+
+/// Lets torch.utils._pytree look into a structseq type, as into torch.return_types.
+void register_structseq_pytree(PyTypeObject* type);
+
+}  // namespace opbind::host
