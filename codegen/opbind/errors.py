@@ -1,0 +1,109 @@
+"""Places in the input, and what is said about them.
+
+Every stage reports through `Diagnostics`: it collects, so that one run shows all of a stage's
+faults, and the command stops between stages. Nothing here prints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Severity(Enum):
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in an input file."""
+
+    # Path as the user gave it; '-' or '<string>' when there is no file.
+    file: str
+    # 1-based line; 0 when the whole file is meant.
+    line: int = 0
+    # 1-based column, in characters; 0 when the whole line is meant.
+    column: int = 0
+    # The line's text, without its line end; '' when unknown (no excerpt is shown then).
+    text: str = ""
+
+    def __str__(self) -> str:
+        parts = [self.file]
+        if self.line:
+            parts.append(str(self.line))
+            if self.column:
+                parts.append(str(self.column))
+        return ":".join(parts)
+
+    def shifted(self, offset: int) -> Location:
+        """The place `offset` characters to the right, on the same line."""
+        return Location(self.file, self.line, self.column + offset, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One fault: where, of which op, what, and what to do about it."""
+
+    location: Location
+    message: str
+    # The op or function meant; '' outside any.
+    subject: str = ""
+    # What is allowed, or "did you mean 'x'?"; '' when the message says it all.
+    hint: str = ""
+    severity: Severity = Severity.ERROR
+    # The rule that was broken, a stable kebab-case identifier ('unknown-key').
+    rule: str = ""
+
+    def render(self) -> str:
+        """`FILE:LINE:COL: error: OP: what, hint`, then the source line and a caret."""
+        subject = f"{self.subject}: " if self.subject else ""
+        hint = f"; {self.hint}" if self.hint else ""
+        head = f"{self.location}: {self.severity.value}: {subject}{self.message}{hint}"
+        return "\n".join([head, *self._excerpt()])
+
+    def _excerpt(self) -> list[str]:
+        text = self.location.text
+        if not text.strip():
+            return []
+        if not self.location.column:
+            return [f"  {text}"]
+        # Tabs are kept in front of the caret, so that it stands under its character.
+        lead = "".join("\t" if c == "\t" else " " for c in text[: self.location.column - 1])
+        return [f"  {text}", f"  {lead}^"]
+
+
+class SchemaError(Exception):
+    """A fault that ends the reading of one entry; caught where entries are looped over."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.render())
+        self.diagnostic = diagnostic
+
+
+@dataclass(slots=True)
+class Diagnostics:
+    """What the stages found, in the order found."""
+
+    items: list[Diagnostic] = field(default_factory=list)
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        self.items.append(diagnostic)
+
+    def error(
+        self, location: Location, message: str, *, subject: str = "", hint: str = "", rule: str = ""
+    ) -> None:
+        self.add(Diagnostic(location, message, subject, hint, Severity.ERROR, rule))
+
+    def warning(
+        self, location: Location, message: str, *, subject: str = "", hint: str = "", rule: str = ""
+    ) -> None:
+        self.add(Diagnostic(location, message, subject, hint, Severity.WARNING, rule))
+
+    @property
+    def has_errors(self) -> bool:
+        return any(item.severity is Severity.ERROR for item in self.items)
+
+    def sorted(self) -> list[Diagnostic]:
+        """By place, so that the order of stages does not show."""
+        return sorted(self.items, key=lambda d: (d.location.file, d.location.line, d.location.column))

@@ -1,0 +1,128 @@
+// core/gil.h: leaving and taking the GIL around a piece of work.
+//
+// None of these is a guard object. At interpreter exit, taking the GIL ends a daemon thread by a
+// forced unwind; from a destructor, while an exception is in flight, that aborts the process. So the
+// work's result or exception is set aside, the GIL is taken (or left) in straight-line code, and only
+// then does the result or the exception go on.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#if defined(__GLIBCXX__)
+#include <cxxabi.h>
+#endif
+
+#include "core/python.h"
+
+// Stands before `catch (...)`: a thread that is being ended unwinds through and is not an exception.
+#if defined(__GLIBCXX__)
+#define OPBIND_LET_FORCED_UNWIND_PASS     \
+  catch (const ::abi::__forced_unwind&) { \
+    throw;                                \
+  }
+#else
+#define OPBIND_LET_FORCED_UNWIND_PASS
+#endif
+
+namespace opbind {
+namespace detail {
+
+/// Room for one result. It is not destroyed in a forced unwind: a tensor in it could want the GIL.
+template <class Result>
+class Outcome {
+ public:
+  Outcome() noexcept {}
+  ~Outcome() {}
+  Outcome(const Outcome&) = delete;
+  Outcome& operator=(const Outcome&) = delete;
+
+  template <class Work>
+  void run(Work& work) {
+    ::new (static_cast<void*>(std::addressof(value_))) Result(work());
+  }
+  Result take() {
+    Result result = std::move(value_);
+    std::destroy_at(std::addressof(value_));
+    return result;
+  }
+
+ private:
+  union {
+    Result value_;
+  };
+};
+
+template <class Result>
+class Outcome<Result&> {
+ public:
+  template <class Work>
+  void run(Work& work) {
+    value_ = std::addressof(work());
+  }
+  Result& take() {
+    return *value_;
+  }
+
+ private:
+  Result* value_ = nullptr;
+};
+
+template <>
+class Outcome<void> {
+ public:
+  template <class Work>
+  void run(Work& work) {
+    work();
+  }
+  void take() {}
+};
+
+/// Runs `work`, then `leave` whatever happened (but for a forced unwind), then gives the result or
+/// throws the exception again.
+template <class Work, class Leave>
+std::invoke_result_t<Work&> run_then(Work& work, Leave leave) {
+  Outcome<std::invoke_result_t<Work&>> outcome;
+  std::exception_ptr failure;
+  try {
+    outcome.run(work);
+  }
+  OPBIND_LET_FORCED_UNWIND_PASS
+  catch (...) {
+    failure = std::current_exception();
+  }
+  leave();
+  if (failure) [[unlikely]] {
+    std::rethrow_exception(std::move(failure));
+  }
+  return outcome.take();
+}
+
+}  // namespace detail
+
+/// Runs `work` without the GIL, which the caller holds and holds again afterwards.
+template <class Work>
+std::invoke_result_t<Work&> without_gil(Work&& work) {
+  PyThreadState* const state = PyEval_SaveThread();
+  return detail::run_then(work, [state] { PyEval_RestoreThread(state); });
+}
+
+/// Runs `work` with the GIL, from any thread, one that Python never saw included. A kernel that
+/// holds a mutex must not call this while a thread that holds the GIL may wait for the same mutex.
+template <class Work>
+std::invoke_result_t<Work&> with_gil(Work&& work) {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  return detail::run_then(work, [state] { PyGILState_Release(state); });
+}
+
+/// Destroys `value` without the GIL, which the caller holds: for one whose destructor may wait for a
+/// thread that needs the GIL.
+template <class T>
+void destroy_without_gil(T&& value) {
+  static_assert(!std::is_lvalue_reference_v<T>, "give the value away: std::move(value)");
+  without_gil([&value] { T dying(std::move(value)); });
+}
+
+}  // namespace opbind

@@ -1,0 +1,83 @@
+// core/python.h: the only place that includes <Python.h>, and the only one that tells the full API
+// from the limited one (Py_LIMITED_API). What is faster in the full API is chosen here.
+//
+// Unless a function says otherwise, the GIL is held by the caller, a PyObject* argument is borrowed
+// and a PyObject* result is borrowed.
+#pragma once
+
+#ifndef PY_SSIZE_T_CLEAN
+#define PY_SSIZE_T_CLEAN
+#endif
+#include <Python.h>
+
+#if defined(__GNUC__)
+#define OPBIND_COLD __attribute__((noinline, cold))
+#else
+#define OPBIND_COLD
+#endif
+
+namespace opbind {
+
+/// Element `i` of a tuple; the tuple owns it. Precondition: 0 <= i < size.
+inline PyObject* tuple_item(PyObject* tuple, Py_ssize_t i) {
+#ifdef Py_LIMITED_API
+  return PyTuple_GetItem(tuple, i);
+#else
+  return PyTuple_GET_ITEM(tuple, i);
+#endif
+}
+
+/// Number of elements of a tuple or a list.
+inline Py_ssize_t sequence_size(PyObject* sequence) {
+#ifdef Py_LIMITED_API
+  return PyTuple_Check(sequence) ? PyTuple_Size(sequence) : PyList_Size(sequence);
+#else
+  return Py_SIZE(sequence);
+#endif
+}
+
+/// Element `i` of a tuple or a list as a new reference, or nullptr without an error when a list has
+/// become shorter meanwhile. Owned, because Python code may run before the caller is done with it.
+inline PyObject* sequence_item(PyObject* sequence, Py_ssize_t i) {
+  if (i >= sequence_size(sequence)) {
+    return nullptr;
+  }
+#ifdef Py_LIMITED_API
+  PyObject* item =
+      PyTuple_Check(sequence) ? PyTuple_GetItem(sequence, i) : PyList_GetItem(sequence, i);
+#else
+  PyObject* item =
+      PyTuple_Check(sequence) ? PyTuple_GET_ITEM(sequence, i) : PyList_GET_ITEM(sequence, i);
+#endif
+  Py_XINCREF(item);
+  return item;
+}
+
+inline double float_value(PyObject* exact_float) {
+#ifdef Py_LIMITED_API
+  return PyFloat_AsDouble(exact_float);
+#else
+  return PyFloat_AS_DOUBLE(exact_float);
+#endif
+}
+
+/// True once the interpreter has begun to end: taking the GIL would then end this thread.
+/// The GIL need not be held.
+inline bool interpreter_is_ending() {
+#if defined(Py_LIMITED_API)
+  return !Py_IsInitialized();
+#elif PY_VERSION_HEX >= 0x030D0000
+  return !Py_IsInitialized() || Py_IsFinalizing();
+#else
+  return !Py_IsInitialized() || _Py_IsFinalizing();
+#endif
+}
+
+using FastcallFunction = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+
+/// A METH_FASTCALL|METH_KEYWORDS function in the form that PyMethodDef holds.
+inline PyCFunction castPyCFunction(FastcallFunction function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+}  // namespace opbind

@@ -1,0 +1,130 @@
+// core/signature.h: Python signatures as constexpr tables of plain data.
+//
+// Generated code holds these tables in read-only memory; PythonArgParser reads them. Nothing here
+// depends on Python or on a host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace opbind {
+
+/// What a parameter takes. The names are those of PyTorch's parser.
+enum class ParameterType : uint8_t {
+  TENSOR,
+  SCALAR,
+  INT64,
+  DOUBLE,
+  BOOL,
+  STRING,
+  TENSOR_LIST,
+  INT_LIST,
+  SCALARTYPE,
+  LAYOUT,
+  DEVICE,
+  MEMORY_FORMAT,
+};
+
+/// A parameter's default, exact. Made by the functions below; `{}` means that there is none and an
+/// argument is required.
+struct DefaultValue {
+  enum class Kind : uint8_t { REQUIRED, NONE, INT, DOUBLE, BOOL, STRING, INT_LIST };
+
+  Kind kind = Kind::REQUIRED;
+  // Bytes of a string, elements of a list.
+  uint32_t size = 0;
+  union {
+    int64_t integer = 0;  // INT, BOOL, and the value of an enum
+    double floating;
+    const char* text;  // UTF-8, static storage
+    const int64_t* ints;
+  };
+};
+
+constexpr DefaultValue none() {
+  DefaultValue value;
+  value.kind = DefaultValue::Kind::NONE;
+  return value;
+}
+
+constexpr DefaultValue of_int(int64_t integer) {
+  DefaultValue value;
+  value.kind = DefaultValue::Kind::INT;
+  value.integer = integer;
+  return value;
+}
+
+constexpr DefaultValue of_double(double floating) {
+  DefaultValue value;
+  value.kind = DefaultValue::Kind::DOUBLE;
+  value.floating = floating;
+  return value;
+}
+
+constexpr DefaultValue of_bool(bool boolean) {
+  DefaultValue value;
+  value.kind = DefaultValue::Kind::BOOL;
+  value.integer = boolean ? 1 : 0;
+  return value;
+}
+
+constexpr DefaultValue of_string(const char* text, std::size_t size) {
+  DefaultValue value;
+  value.kind = DefaultValue::Kind::STRING;
+  value.size = static_cast<uint32_t>(size);
+  value.text = text;
+  return value;
+}
+
+constexpr DefaultValue of_ints(const int64_t* ints, std::size_t size) {
+  DefaultValue value;
+  value.kind = DefaultValue::Kind::INT_LIST;
+  value.size = static_cast<uint32_t>(size);
+  value.ints = ints;
+  return value;
+}
+
+/// One formal parameter of a Python function.
+struct FunctionParameter {
+  // UTF-8.
+  const char* name = nullptr;
+  ParameterType type = ParameterType::TENSOR;
+  // None is taken: the type is optional, or the default is None.
+  bool allow_none = false;
+  bool keyword_only = false;
+  // A Python number is taken for a Tensor.
+  bool numbers_as_tensors = false;
+  // N of `int[N]` and `Tensor[N]`; 0 for any number of elements.
+  uint8_t size = 0;
+  DefaultValue default_value = {};
+  // Further names, separated by ','; or nullptr.
+  const char* aliases = nullptr;
+
+  constexpr bool is_required() const {
+    return default_value.kind == DefaultValue::Kind::REQUIRED;
+  }
+};
+
+/// One signature of a Python function.
+struct FunctionSignature {
+  // As the user reads it, in docs and in errors.
+  const char* text = nullptr;
+  const FunctionParameter* parameters = nullptr;
+  uint8_t num_parameters = 0;
+  // The first so many parameters may be given by position.
+  uint8_t max_positional = 0;
+  // Not shown in errors.
+  bool hidden = false;
+  bool deprecated = false;
+  // The only positional parameter is a list of ints: `f(1, 2)` is `f((1, 2))`.
+  bool varargs_int_list = false;
+};
+
+/// All signatures of a Python function, in the order they are tried.
+struct FunctionSignatures {
+  const char* name = nullptr;
+  const FunctionSignature* signatures = nullptr;
+  uint8_t count = 0;
+};
+
+}  // namespace opbind
