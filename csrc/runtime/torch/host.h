@@ -38,6 +38,8 @@ using ScalarType = at::ScalarType;
 using Device = at::Device;
 using Layout = at::Layout;
 using MemoryFormat = at::MemoryFormat;
+using IntArrayRef = at::IntArrayRef;
+using OptionalIntArrayRef = at::OptionalIntArrayRef;
 
 namespace detail {
 
@@ -171,6 +173,8 @@ inline bool is_device(PyObject* object) {
 /// Throws torch's own readable errors for a str or an int that names no device.
 Device unpack_device(PyObject* object);
 PyObject* wrap_device(Device device);
+/// The device that a default such as "cpu" or "cuda:1" names. Throws torch's own error.
+inline Device device_from_text(const char* text) { return Device(std::string(text)); }
 
 inline bool is_layout(PyObject* object) { return detail::has_type(object, &THPLayoutType); }
 inline Layout unpack_layout(PyObject* object) { return detail::value_of<Layout>(object); }
@@ -205,11 +209,6 @@ inline NumberKind number_kind(PyObject* object) noexcept {
   if (PyLong_Check(object)) return NumberKind::integer;
   return detail::number_kind_slow(object);
 }
-
-/// Of a tensor whose number_kind is `integer`. Throws std::overflow_error if it does not fit.
-std::int64_t tensor_to_int64(PyObject* object);
-/// Of a tensor whose number_kind is `floating`, `integer` or `boolean`.
-double tensor_to_double(PyObject* object);
 
 inline bool is_scalar(PyObject* object) noexcept {
   return number_kind(object) != NumberKind::not_number;

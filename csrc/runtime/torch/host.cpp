@@ -1,0 +1,171 @@
+// Tensors, dtypes, devices, layouts and memory formats from and to Python, and the check at import
+// that torch's objects have the layout that host.h reads.
+
+#include "host.h"
+
+#include <torch/headeronly/version.h>
+
+#include <cstddef>
+#include <cstring>
+#include <sstream>
+#include <stdexcept>
+
+#include "core/error.h"
+#include "core/ref.h"
+
+namespace opbind::host {
+namespace {
+
+// The word or enum right behind the head of `object`, if it is large enough to hold one.
+template <class T>
+bool holds(PyObject* object, const T& value) {
+  if (Py_TYPE(object)->tp_basicsize < static_cast<Py_ssize_t>(sizeof(detail::ValueObject<T>))) {
+    return false;
+  }
+  static_assert(offsetof(detail::ValueObject<T>, value) == sizeof(PyObject));
+  return std::memcmp(reinterpret_cast<const char*>(object) + sizeof(PyObject), &value, sizeof(T)) ==
+         0;
+}
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw std::runtime_error("this module was built for another torch: " + what +
+                           " does not have the layout that torch " TORCH_VERSION
+                           " has; rebuild it with this torch");
+}
+
+void verify_tensor() {
+  const THPObjectPtr torch = checked(PyImport_ImportModule("torch"));
+  const THPObjectPtr tensor = checked(PyObject_CallMethod(torch.get(), "empty", "i", 0));
+  const THPObjectPtr cdata = checked(PyObject_GetAttrString(tensor.get(), "_cdata"));
+  void* const address = PyLong_AsVoidPtr(cdata.get());
+  if (address == nullptr && PyErr_Occurred()) throw python_error();
+  if (!is_tensor_exact(tensor.get()) || !holds(tensor.get(), address)) refuse("torch.Tensor");
+}
+
+void verify_dtypes() {
+  for (int i = 0; i < static_cast<int>(ScalarType::NumOptions); ++i) {
+    const auto dtype = static_cast<ScalarType>(i);
+    if (dtype == ScalarType::Undefined) continue;
+    auto* const object = reinterpret_cast<PyObject*>(torch::getTHPDtype(dtype));
+    if (object == nullptr) continue;  // a ScalarType without a Python dtype
+    if (!is_dtype(object) || !holds(object, dtype)) refuse("torch.dtype");
+  }
+}
+
+void verify_device() {
+  for (const Device device : {Device(at::kCPU), Device(at::kCUDA, 3), Device(at::kMeta, 1)}) {
+    const THPObjectPtr object = checked(THPDevice_New(device));
+    if (Py_TYPE(object.get()) != &THPDeviceType || !holds(object.get(), device)) {
+      refuse("torch.device");
+    }
+  }
+}
+
+void verify_layouts() {
+  for (const Layout layout : {Layout::Strided, Layout::Sparse, Layout::SparseCsr}) {
+    auto* const object = reinterpret_cast<PyObject*>(torch::getTHPLayout(layout));
+    if (!is_layout(object) || !holds(object, layout)) refuse("torch.layout");
+  }
+}
+
+void verify_memory_formats() {
+  for (const MemoryFormat format : {MemoryFormat::Contiguous, MemoryFormat::Preserve,
+                                    MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d}) {
+    PyObject* const object = torch::utils::getTHPMemoryFormat(format);
+    if (!is_memory_format(object) || !holds(object, format)) refuse("torch.memory_format");
+  }
+}
+
+PyObject* new_reference(PyObject* borrowed) {
+  Py_XINCREF(borrowed);
+  return borrowed;
+}
+
+}  // namespace
+
+void initialize() {
+  if (THPVariableClass == nullptr || ParameterClass == nullptr) {
+    throw std::runtime_error("torch is not initialized: import torch before this module");
+  }
+  verify_tensor();
+  verify_dtypes();
+  verify_device();
+  verify_layouts();
+  verify_memory_formats();
+}
+
+bool gil_held() noexcept { return !interpreter_is_ending() && PyGILState_Check() != 0; }
+
+std::string describe(const Tensor& tensor) {
+  try {
+    if (!tensor.defined()) return "undefined tensor";
+    std::ostringstream text;
+    text << c10::getDtypeNames(tensor.scalar_type()).first << " tensor";
+    if (tensor.is_nested()) return text.str();
+    text << " of shape (";
+    const c10::SymIntArrayRef sizes = tensor.sym_sizes();
+    for (std::size_t i = 0; i < sizes.size(); ++i) text << (i == 0 ? "" : ", ") << sizes[i];
+    text << (sizes.size() == 1 ? ",)" : ")");
+    return text.str();
+  } catch (const std::exception&) {  // a subclass whose sizes are computed in Python
+    return "tensor";
+  }
+}
+
+Tensor set_requires_grad(Tensor tensor, bool requires_grad) {
+  if (requires_grad) tensor.set_requires_grad(true);
+  return tensor;
+}
+
+ScalarType unpack_dtype(PyObject* object) {
+  if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return ScalarType::Double;
+  if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return ScalarType::Long;
+  if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return ScalarType::Bool;
+  if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) return ScalarType::ComplexDouble;
+  return detail::value_of<ScalarType>(object);
+}
+
+PyObject* wrap_dtype(ScalarType dtype) {
+  return new_reference(reinterpret_cast<PyObject*>(torch::getTHPDtype(dtype)));
+}
+
+Device unpack_device(PyObject* object) {
+  if (detail::has_type(object, &THPDeviceType)) return detail::value_of<Device>(object);
+  if (PyUnicode_Check(object)) {
+    Py_ssize_t size = 0;
+    const char* const text = PyUnicode_AsUTF8AndSize(object, &size);
+    if (text == nullptr) throw python_error();
+    return Device(std::string(text, static_cast<std::size_t>(size)));
+  }
+  // An index: torch.device alone knows which accelerator is meant.
+  auto* const type = reinterpret_cast<PyObject*>(&THPDeviceType);
+  const THPObjectPtr device = checked(PyObject_CallFunctionObjArgs(type, object, nullptr));
+  return detail::value_of<Device>(device.get());
+}
+
+PyObject* wrap_device(Device device) { return THPDevice_New(device); }
+
+PyObject* wrap_layout(Layout layout) {
+  return new_reference(reinterpret_cast<PyObject*>(torch::getTHPLayout(layout)));
+}
+
+PyObject* wrap_memory_format(MemoryFormat format) {
+  return new_reference(torch::utils::getTHPMemoryFormat(format));
+}
+
+void lazy_init(std::optional<Device> device) {
+  if (!device.has_value()) return;
+  switch (device->type()) {
+    case at::DeviceType::CUDA:
+    case at::DeviceType::XPU:
+    case at::DeviceType::HPU:
+    case at::DeviceType::MTIA:
+    case at::DeviceType::PrivateUse1:
+      torch::utils::device_lazy_init(device->type());
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace opbind::host

@@ -1,0 +1,192 @@
+// Numbers: what is one, and Scalar from and to Python.
+
+#include <ATen/core/Tensor.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "core/error.h"
+#include "core/gil.h"
+#include "core/ref.h"
+#include "host.h"
+
+namespace opbind::host {
+namespace {
+
+PyTypeObject* as_type(PyObject* object) { return reinterpret_cast<PyTypeObject*>(object); }
+
+// The type `module.name`, a new reference; nullptr without an error if there is none.
+PyTypeObject* find_type(PyObject* module, const char* name) {
+  PyObject* const type = PyObject_GetAttrString(module, name);
+  if (type == nullptr) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  if (!PyType_Check(type)) {
+    Py_DECREF(type);
+    return nullptr;
+  }
+  return as_type(type);
+}
+
+struct NumberType {
+  const char* name;
+  NumberKind kind;
+  PyTypeObject* type = nullptr;  // owned, never freed
+};
+
+template <std::size_t N>
+NumberKind find_kind(const NumberType (&types)[N], PyTypeObject* type) {
+  for (const NumberType& row : types) {
+    if (PyType_IsSubtype(type, row.type)) return row.kind;
+  }
+  return NumberKind::not_number;
+}
+
+// Fills in the types once, if `module` was imported by somebody and is complete.
+template <std::size_t N>
+bool load_types(NumberType (&types)[N], const char* module_name) {
+  PyObject* const modules = PyImport_GetModuleDict();
+  PyObject* const module = PyDict_GetItemString(modules, module_name);
+  if (module == nullptr) return false;
+  for (NumberType& row : types) {
+    if (row.type == nullptr) row.type = find_type(module, row.name);
+    if (row.type == nullptr) return false;
+  }
+  return true;
+}
+
+NumberKind numpy_kind(PyTypeObject* type) {
+  // timedelta64 is derived from signedinteger, and is no number.
+  static NumberType types[] = {{"timedelta64", NumberKind::not_number},
+                               {"bool_", NumberKind::boolean},
+                               {"integer", NumberKind::integer},
+                               {"floating", NumberKind::floating},
+                               {"complexfloating", NumberKind::complex}};
+  static bool loaded = false;
+  if (!loaded) loaded = load_types(types, "numpy");
+  return loaded ? find_kind(types, type) : NumberKind::not_number;
+}
+
+NumberKind symbolic_kind(PyTypeObject* type) {
+  static NumberType types[] = {{"SymInt", NumberKind::integer},
+                               {"SymFloat", NumberKind::floating},
+                               {"SymBool", NumberKind::boolean}};
+  static bool loaded = false;
+  if (!loaded) loaded = load_types(types, "torch");
+  return loaded ? find_kind(types, type) : NumberKind::not_number;
+}
+
+NumberKind tensor_kind(const Tensor& tensor) {
+  if (!tensor.defined() || tensor.dim() != 0 || tensor.requires_grad()) {
+    return NumberKind::not_number;
+  }
+  const ScalarType dtype = tensor.scalar_type();
+  if (dtype == ScalarType::Bool) return NumberKind::boolean;
+  if (c10::isIntegralType(dtype, /*includeBool=*/false)) return NumberKind::integer;
+  if (c10::isComplexType(dtype)) return NumberKind::complex;
+  return c10::isFloatingType(dtype) ? NumberKind::floating : NumberKind::not_number;
+}
+
+// Reading a value off a device waits for it, and other threads may run meanwhile.
+Scalar item(const Tensor& tensor) {
+  if (tensor.device().is_cpu()) return tensor.item();
+  return without_gil([&] { return tensor.item(); });
+}
+
+Scalar integer_to_scalar(PyObject* object) {
+  const THPObjectPtr index = checked(PyNumber_Index(object));
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
+  if (overflow == 0) {
+    if (value == -1 && PyErr_Occurred()) throw python_error();
+    return Scalar(static_cast<std::int64_t>(value));
+  }
+  if (overflow > 0) {
+    const unsigned long long large = PyLong_AsUnsignedLongLong(index.get());
+    if (!PyErr_Occurred()) return Scalar(static_cast<std::uint64_t>(large));
+    PyErr_Clear();
+  }
+  throw std::overflow_error("the number fits neither a signed nor an unsigned 64-bit integer");
+}
+
+Scalar floating_to_scalar(PyObject* object) {
+  const double value = PyFloat_AsDouble(object);
+  if (value == -1.0 && PyErr_Occurred()) throw python_error();
+  return Scalar(value);
+}
+
+Scalar complex_to_scalar(PyObject* object) {
+  // np.complex64 is no subclass of complex: PyComplex_RealAsDouble would drop its imaginary part.
+  auto* const type = reinterpret_cast<PyObject*>(&PyComplex_Type);
+  const THPObjectPtr exact = checked(PyObject_CallFunctionObjArgs(type, object, nullptr));
+  return Scalar(c10::complex<double>(PyComplex_RealAsDouble(exact.get()),
+                                     PyComplex_ImagAsDouble(exact.get())));
+}
+
+Scalar boolean_to_scalar(PyObject* object) {
+  const int value = PyObject_IsTrue(object);
+  if (value < 0) throw python_error();
+  return Scalar(value != 0);
+}
+
+}  // namespace
+
+NumberKind detail::number_kind_slow(PyObject* object) noexcept {
+  if (PyComplex_Check(object)) return NumberKind::complex;
+  if (is_tensor(object)) {
+    try {
+      return tensor_kind(unpack(object));
+    } catch (const std::exception&) {  // a subclass with a size policy of its own may refuse
+      PyErr_Clear();
+      return NumberKind::not_number;
+    }
+  }
+  PyTypeObject* const type = Py_TYPE(object);
+  const NumberKind kind = numpy_kind(type);
+  return kind != NumberKind::not_number ? kind : symbolic_kind(type);
+}
+
+std::int64_t tensor_to_int64(PyObject* object) {
+  const Scalar value = item(unpack(object));
+  try {
+    return value.toLong();
+  } catch (const std::exception&) {
+    throw std::overflow_error("the tensor's value does not fit a signed 64-bit integer");
+  }
+}
+
+double tensor_to_double(PyObject* object) { return item(unpack(object)).toDouble(); }
+
+Scalar unpack_scalar(PyObject* object) {
+  if (is_tensor(object)) return item(unpack(object));
+  switch (number_kind(object)) {
+    case NumberKind::floating:
+      return floating_to_scalar(object);
+    case NumberKind::integer:
+      return integer_to_scalar(object);
+    case NumberKind::boolean:
+      return boolean_to_scalar(object);
+    case NumberKind::complex:
+      return complex_to_scalar(object);
+    case NumberKind::not_number:
+      break;
+  }
+  throw std::logic_error("unpack_scalar was called on an object that is no number");
+}
+
+PyObject* wrap(const Scalar& scalar) {
+  if (scalar.isBoolean()) return PyBool_FromLong(scalar.toBool() ? 1 : 0);
+  if (scalar.isIntegral(/*includeBool=*/false)) {
+    // A negative one is no unsigned one; only what exceeds int64 is stored as unsigned.
+    if (scalar.type() == ScalarType::UInt64) return PyLong_FromUnsignedLongLong(scalar.toUInt64());
+    return PyLong_FromLongLong(scalar.toLong());
+  }
+  if (scalar.isComplex()) {
+    const c10::complex<double> value = scalar.toComplexDouble();
+    return PyComplex_FromDoubles(value.real(), value.imag());
+  }
+  return PyFloat_FromDouble(scalar.toDouble());
+}
+
+}  // namespace opbind::host
