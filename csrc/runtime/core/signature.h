@@ -92,8 +92,6 @@ struct FunctionParameter {
   // None is taken: the type is optional, or the default is None.
   bool allow_none = false;
   bool keyword_only = false;
-  // A Python number is taken for a Tensor.
-  bool numbers_as_tensors = false;
   // N of `int[N]` and `Tensor[N]`; 0 for any number of elements.
   uint8_t size = 0;
   DefaultValue default_value = {};

@@ -1,0 +1,390 @@
+// core/arg_parser.h: PythonArgParser, which chooses an overload and binds a call's arguments to it.
+//
+//   static const PythonArgParser parser(kScale);
+//   ParsedArgs<2> parsed_args;
+//   auto r = parser.parse(args, nargs, kwnames, parsed_args);
+//   if (r.has_torch_function()) return handle_torch_function(r, …);
+//   … r.tensor(0), r.toDouble(1) …
+//
+// The parser is immutable once built; all that a call needs is on its stack. Signatures are tried in
+// order, the first that takes every argument wins. A signature that does not match is a return
+// value; only when none does is the error worked out (describe.cpp) and python_error thrown.
+//
+// All of it needs the GIL.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/convert.h"
+#include "core/python.h"
+#include "core/ref.h"
+#include "core/signature.h"
+#include "core/small_buffer.h"
+#include "host.h"
+
+namespace opbind {
+
+/// Arguments whose type defines `__torch_function__`, in the order in which they are asked
+/// (torch_function.h). Owned: a handler may change the list that an element came from.
+using OverloadedArgs = std::vector<THPObjectPtr>;
+
+/// What a call leaves on its stack: one slot per parameter, borrowed from the caller's frame; empty
+/// where no argument was given.
+template <int N>
+struct ParsedArgs {
+  PyObject* args[N == 0 ? 1 : N];
+  OverloadedArgs overloaded;
+  // The tuple made of `f(1, 2)` where the signature is f(int[] size).
+  THPObjectPtr varargs;
+};
+
+/// Why a signature does not take a call.
+struct Mismatch {
+  enum class Kind : uint8_t {
+    NOTHING,
+    TOO_MANY_POSITIONAL,
+    UNEXPECTED_KEYWORD,
+    MULTIPLE_VALUES,
+    WRONG_TYPE,
+    WRONG_ELEMENT,
+    WRONG_LENGTH,
+    MISSING,
+  };
+
+  Kind kind = Kind::NOTHING;
+  // The parameter meant; -1 where none is.
+  int parameter = -1;
+  // WRONG_ELEMENT: the index of the first element refused. WRONG_LENGTH: the length given.
+  Py_ssize_t element = 0;
+  // The object refused: an argument, an element, or the keyword's name. Owned, since an element's
+  // list may change.
+  THPObjectPtr object;
+};
+
+/// A call's Python arguments, as METH_FASTCALL|METH_KEYWORDS gives them.
+struct CallArguments {
+  PyObject* const* args = nullptr;
+  Py_ssize_t num_positional = 0;
+  // A tuple of str, or nullptr.
+  PyObject* keyword_names = nullptr;
+
+  Py_ssize_t num_keywords() const {
+    return keyword_names == nullptr ? 0 : sequence_size(keyword_names);
+  }
+};
+
+/// A signature with its names as Python strings.
+struct BoundSignature {
+  struct Name {
+    // Interned, never released: parsers live as long as the process.
+    PyObject* text;
+    int parameter;
+  };
+
+  const FunctionSignature* signature;
+  // The parameters' own names in order, then the aliases.
+  std::vector<Name> names;
+
+  std::span<const FunctionParameter> parameters() const {
+    return {signature->parameters, signature->num_parameters};
+  }
+};
+
+/// `int[]` and `int[N]` as the kernel sees them: own storage, up to kInline elements without an
+/// allocation.
+class IntList {
+ public:
+  static constexpr std::size_t kInline = 8;
+
+  /// `fill` is given the room for `size` values.
+  template <class Fill>
+  IntList(std::size_t size, Fill&& fill) : values_(size) {
+    fill(std::span<int64_t>(values_.data(), size));
+  }
+
+  // For the argument of the kernel that is called in the same full expression.
+  operator host::IntArrayRef() const {  // NOLINT(google-explicit-constructor): stands for the list
+    return {values_.data(), values_.size()};
+  }
+
+ private:
+  SmallBuffer<int64_t, kInline> values_;
+};
+
+/// `int[]?` and `int[N]?`.
+class OptionalIntList {
+ public:
+  OptionalIntList() = default;
+  template <class Fill>
+  OptionalIntList(std::size_t size, Fill&& fill) : values_(std::in_place, size, fill) {}
+
+  operator host::OptionalIntArrayRef() const {  // NOLINT(google-explicit-constructor): as IntList
+    if (!values_) {
+      return std::nullopt;
+    }
+    return static_cast<host::IntArrayRef>(*values_);
+  }
+
+ private:
+  std::optional<IntList> values_;
+};
+
+/// `str`: a copy of the UTF-8 text, up to kInline bytes without an allocation.
+class String {
+ public:
+  static constexpr std::size_t kInline = 64;
+
+  explicit String(std::string_view text);
+
+  operator std::string_view() const {  // NOLINT(google-explicit-constructor): stands for the text
+    return {bytes_.data(), bytes_.size()};
+  }
+
+ private:
+  SmallBuffer<char, kInline> bytes_;
+};
+
+/// `str?`.
+class OptionalString {
+ public:
+  OptionalString() = default;
+  explicit OptionalString(std::string_view text) {
+    text_.emplace(text);
+  }
+
+  operator std::optional<std::string_view>() const {  // NOLINT(google-explicit-constructor)
+    if (!text_) {
+      return std::nullopt;
+    }
+    return static_cast<std::string_view>(*text_);
+  }
+
+ private:
+  std::optional<String> text_;
+};
+
+class PythonArgParser;
+
+/// A call bound to one signature. Parameter numbers are those of that signature. Each accessor is
+/// for its own parameter type, gives the default where no argument stands, and may throw
+/// python_error: an int that does not fit, an exception of `__index__`.
+class PythonArgs {
+ public:
+  /// Which signature matched.
+  int idx;
+
+  /// True when a TorchFunctionMode is on or an argument overloads the call; the function then
+  /// returns handle_torch_function(…) and reads no argument.
+  bool has_torch_function() const {
+    return !overloaded_->empty() || (!skip_torch_function_ && host::torch_function_mode_active());
+  }
+  const OverloadedArgs& overloaded_args() const {
+    return *overloaded_;
+  }
+  const char* function_name() const {
+    return function_name_;
+  }
+
+  /// No argument was given, or None.
+  bool isNone(int i) const {
+    return args_[i] == nullptr || args_[i] == Py_None;
+  }
+
+  /// Borrowed straight out of the Python object, which the caller's frame keeps alive.
+  const host::Tensor& tensor(int i) const {
+    return host::unpack(args_[i]);
+  }
+  host::Tensor& mutable_tensor(int i) const {
+    return host::unpack_mutable(args_[i]);
+  }
+  host::OptionalTensorRef optionalTensor(int i) const {
+    return isNone(i) ? host::OptionalTensorRef() : host::OptionalTensorRef(tensor(i));
+  }
+  /// Owned handles: another thread may change the list while the kernel runs.
+  host::TensorList tensorlist(int i) const;
+  /// The N tensors of `Tensor[N]`.
+  template <int N>
+  std::array<host::Tensor, N> tensorlist_n(int i) const {
+    std::array<host::Tensor, N> tensors;
+    read_tensors(i, tensors);
+    return tensors;
+  }
+
+  host::Scalar scalar(int i) const;
+  std::optional<host::Scalar> scalarOptional(int i) const;
+
+  int64_t toInt64(int i) const {
+    return args_[i] == nullptr ? default_of(i).integer : read_int(i, args_[i]);
+  }
+  std::optional<int64_t> toInt64Optional(int i) const {
+    return optional(i, [&] { return toInt64(i); });
+  }
+  double toDouble(int i) const {
+    return args_[i] == nullptr ? default_of(i).floating : read_double(i);
+  }
+  std::optional<double> toDoubleOptional(int i) const {
+    return optional(i, [&] { return toDouble(i); });
+  }
+  bool toBool(int i) const {
+    return args_[i] == nullptr ? default_of(i).integer != 0 : to_bool(args_[i]);
+  }
+  std::optional<bool> toBoolOptional(int i) const {
+    return optional(i, [&] { return toBool(i); });
+  }
+
+  String string(int i) const {
+    return String(read_string(i));
+  }
+  OptionalString stringOptional(int i) const {
+    return is_absent(i) ? OptionalString() : OptionalString(read_string(i));
+  }
+
+  IntList intlist(int i) const {
+    return IntList(int_list_size(i), [&](std::span<int64_t> into) { read_ints(i, into); });
+  }
+  OptionalIntList intlistOptional(int i) const {
+    const auto fill = [&](std::span<int64_t> into) { read_ints(i, into); };
+    return is_absent(i) ? OptionalIntList() : OptionalIntList(int_list_size(i), fill);
+  }
+
+  host::ScalarType scalartype(int i) const {
+    return enumeration<host::ScalarType>(i, host::unpack_dtype);
+  }
+  std::optional<host::ScalarType> scalartypeOptional(int i) const {
+    return optional(i, [&] { return scalartype(i); });
+  }
+  host::Layout layout(int i) const {
+    return enumeration<host::Layout>(i, host::unpack_layout);
+  }
+  std::optional<host::Layout> layoutOptional(int i) const {
+    return optional(i, [&] { return layout(i); });
+  }
+  host::MemoryFormat memoryformat(int i) const {
+    return enumeration<host::MemoryFormat>(i, host::unpack_memory_format);
+  }
+  std::optional<host::MemoryFormat> memoryformatOptional(int i) const {
+    return optional(i, [&] { return memoryformat(i); });
+  }
+  host::Device device(int i) const {
+    return args_[i] == nullptr ? host::device_from_text(default_of(i).text)
+                               : host::unpack_device(args_[i]);
+  }
+  std::optional<host::Device> deviceOptional(int i) const {
+    return optional(i, [&] { return device(i); });
+  }
+
+ private:
+  friend class PythonArgParser;
+
+  PythonArgs(int index, const FunctionSignature& signature, const char* function_name,
+             PyObject* const* args, const OverloadedArgs& overloaded, bool skip_torch_function)
+      : idx(index),
+        signature_(&signature),
+        function_name_(function_name),
+        args_(args),
+        overloaded_(&overloaded),
+        skip_torch_function_(skip_torch_function) {}
+
+  const FunctionParameter& parameter(int i) const {
+    return signature_->parameters[i];
+  }
+  const DefaultValue& default_of(int i) const {
+    return parameter(i).default_value;
+  }
+  /// None was given, or nothing where the default is None.
+  bool is_absent(int i) const {
+    return args_[i] == Py_None ||
+           (args_[i] == nullptr && default_of(i).kind == DefaultValue::Kind::NONE);
+  }
+  template <class Read>
+  auto optional(int i, Read read) const -> std::optional<decltype(read())> {
+    if (is_absent(i)) {
+      return std::nullopt;
+    }
+    return read();
+  }
+  template <class Enum>
+  Enum enumeration(int i, Enum (*unpack)(PyObject*)) const {
+    return args_[i] == nullptr ? static_cast<Enum>(default_of(i).integer) : unpack(args_[i]);
+  }
+
+  int64_t read_int(int i, PyObject* object, Py_ssize_t element = -1) const {
+    int64_t value = 0;
+    if (!to_int64(object, value)) [[unlikely]] {
+      raise_out_of_range(i, element);
+    }
+    return value;
+  }
+  double read_double(int i) const;
+  std::string_view read_string(int i) const;
+  std::size_t int_list_size(int i) const;
+  void read_ints(int i, std::span<int64_t> into) const;
+  void read_tensors(int i, std::span<host::Tensor> into) const;
+  [[noreturn]] OPBIND_COLD void raise_out_of_range(int i, Py_ssize_t element) const;
+  [[noreturn]] OPBIND_COLD void raise_changed(int i) const;
+
+  const FunctionSignature* signature_;
+  const char* function_name_;
+  PyObject* const* args_;
+  const OverloadedArgs* overloaded_;
+  bool skip_torch_function_;
+};
+
+/// The signatures of one Python function. Made once, as a function-local static.
+class PythonArgParser {
+ public:
+  /// `signatures` has static storage. The GIL is held. Throws python_error when memory runs out.
+  explicit PythonArgParser(const FunctionSignatures& signatures);
+
+  /// Binds a call. `into` has room for the widest signature, and lives as long as the result. Throws
+  /// python_error (TypeError) when no signature takes the call.
+  template <int N>
+  PythonArgs parse(PyObject* const* args, Py_ssize_t num_positional, PyObject* keyword_names,
+                   ParsedArgs<N>& into) const {
+    return parse(CallArguments{args, num_positional, keyword_names}, into.args, into.overloaded,
+                 into.varargs);
+  }
+
+  const char* name() const {
+    return name_;
+  }
+  const std::vector<BoundSignature>& signatures() const {
+    return signatures_;
+  }
+
+ private:
+  PythonArgs parse(const CallArguments& call, PyObject** into, OverloadedArgs& overloaded,
+                   THPObjectPtr& varargs) const;
+
+  const char* name_;
+  std::vector<BoundSignature> signatures_;
+};
+
+namespace detail {
+
+/// Binds `call` to `bound`, slot by slot. False, with `mismatch` filled, when it does not take it.
+/// `overloads` tells whether `__torch_function__` counts.
+bool match(const BoundSignature& bound, const CallArguments& call, bool overloads, PyObject** into,
+           OverloadedArgs& overloaded, THPObjectPtr& varargs, Mismatch& mismatch);
+
+/// Sets the TypeError for a call that no signature takes, and throws python_error. describe.cpp
+[[noreturn]] OPBIND_COLD void raise_mismatch(const PythonArgParser& parser,
+                                             const CallArguments& call, bool overloads);
+
+/// "scale(): argument 'alpha' (position 2)", and ": alpha[1]" for an element that is not negative; for
+/// errors found while reading. describe.cpp
+OPBIND_COLD std::string argument_text(const char* function, const FunctionSignature& signature,
+                                      int parameter, Py_ssize_t element = -1);
+
+}  // namespace detail
+
+/// For the end of a function that dispatches on `r.idx`: the parser gave a signature that the
+/// function does not know. Sets a SystemError and returns nullptr.
+OPBIND_COLD PyObject* unreachable_overload(const PythonArgs& r);
+
+}  // namespace opbind

@@ -1,0 +1,51 @@
+// core/convert.cpp: the conversions off the common path.
+#include "core/convert.h"
+
+namespace opbind::detail {
+
+bool is_int_slow(PyObject* object) {
+  switch (host::number_kind(object)) {
+    case host::NumberKind::integer:
+      return true;
+    case host::NumberKind::not_number:
+      // A tensor has `__index__` too, but only those that are a number count. NumPy's arrays and
+      // anybody's own type are asked when they are read.
+      return PyIndex_Check(object) != 0 && !host::is_tensor(object);
+    default:
+      return false;
+  }
+}
+
+bool is_double_slow(PyObject* object) {
+  switch (host::number_kind(object)) {
+    case host::NumberKind::not_number:
+    case host::NumberKind::complex:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool is_bool_slow(PyObject* object) {
+  return host::number_kind(object) == host::NumberKind::boolean && !host::is_tensor(object);
+}
+
+bool to_int64_slow(PyObject* object, int64_t& value) {
+  const THPObjectPtr index = checked(PyNumber_Index(object));
+  int overflow = 0;
+  value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
+  if (value == -1 && overflow == 0 && PyErr_Occurred() != nullptr) {
+    throw python_error();
+  }
+  return overflow == 0;
+}
+
+double to_double_slow(PyObject* object) {
+  const double value = PyFloat_AsDouble(object);
+  if (value == -1.0 && PyErr_Occurred() != nullptr) {
+    throw python_error();
+  }
+  return value;
+}
+
+}  // namespace opbind::detail

@@ -1,0 +1,291 @@
+// core/describe.cpp: every text about a wrong call. Only run when a call has failed, so it is free to
+// match the call again, signature by signature, to learn why each refused it.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/arg_parser.h"
+
+namespace opbind {
+namespace {
+
+using Kind = Mismatch::Kind;
+
+std::string utf8(PyObject* text) {
+  Py_ssize_t size = 0;
+  const char* data = text == nullptr ? nullptr : PyUnicode_AsUTF8AndSize(text, &size);
+  if (data == nullptr) {
+    PyErr_Clear();  // A lone surrogate, or an exception of somebody's __repr__.
+    return "?";
+  }
+  return {data, static_cast<std::size_t>(size)};
+}
+
+std::string quote(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
+
+// ---------------------------------------------------------------------------------------- types
+
+const char* element_type_name(ParameterType type) {
+  switch (type) {
+    case ParameterType::TENSOR:
+    case ParameterType::TENSOR_LIST:
+      return "Tensor";
+    case ParameterType::SCALAR:
+      return "Scalar";
+    case ParameterType::INT64:
+    case ParameterType::INT_LIST:
+      return "int";
+    case ParameterType::DOUBLE:
+      return "float";
+    case ParameterType::BOOL:
+      return "bool";
+    case ParameterType::STRING:
+      return "str";
+    case ParameterType::SCALARTYPE:
+      return "torch.dtype";
+    case ParameterType::LAYOUT:
+      return "torch.layout";
+    case ParameterType::DEVICE:
+      return "torch.device";
+    case ParameterType::MEMORY_FORMAT:
+      return "torch.memory_format";
+  }
+  return "?";
+}
+
+bool is_list(ParameterType type) {
+  return type == ParameterType::TENSOR_LIST || type == ParameterType::INT_LIST;
+}
+
+std::string type_name(const FunctionParameter& parameter) {
+  std::string name = element_type_name(parameter.type);
+  if (is_list(parameter.type)) {
+    name += "[" + (parameter.size > 0 ? std::to_string(parameter.size) : "") + "]";
+  }
+  return name + (parameter.allow_none ? " or None" : "");
+}
+
+/// The type as Python shows it: "str", "numpy.bool".
+std::string python_type_name(PyObject* object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  const THPObjectPtr module(PyObject_GetAttrString(type, "__module__"));
+  const THPObjectPtr name(PyObject_GetAttrString(type, "__qualname__"));
+  PyErr_Clear();
+  const std::string prefix = module && PyUnicode_Check(module.get()) ? utf8(module.get()) : "";
+  const bool shown = !prefix.empty() && prefix != "builtins" && prefix != "__main__";
+  return (shown ? prefix + "." : "") + utf8(name.get());
+}
+
+/// The value of a small number or text, in parentheses; nothing for the rest, whose __repr__ is
+/// anybody's code.
+std::string short_value(PyObject* object) {
+  const bool plain =
+      PyFloat_CheckExact(object) || PyBool_Check(object) || PyUnicode_CheckExact(object);
+  int overflow = 0;
+  const bool small_int = PyLong_CheckExact(object) &&
+                         PyLong_AsLongLongAndOverflow(object, &overflow) != -2 && overflow == 0;
+  if (!plain && !small_int) {
+    return "";
+  }
+  constexpr std::size_t kLongest = 32;
+  const std::string text = utf8(THPObjectPtr(PyObject_Repr(object)).get());
+  return text.size() > kLongest ? "" : " (" + text + ")";
+}
+
+/// "float (2.5)", "a float32 tensor of shape (2, 3)", "None".
+std::string describe_object(PyObject* object) {
+  if (object == Py_None) {
+    return "None";
+  }
+  if (host::is_tensor(object)) {
+    return "a " + host::describe(host::unpack(object));
+  }
+  return python_type_name(object) + short_value(object);
+}
+
+// -------------------------------------------------------------------------------- did you mean
+
+/// Edits between two names: insert, delete, replace, swap neighbours.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> table(a.size() + 1,
+                                              std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        table[i][j] = i + j;
+        continue;
+      }
+      const std::size_t replace = table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      table[i][j] = std::min({table[i - 1][j] + 1, table[i][j - 1] + 1, replace});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return table[a.size()][b.size()];
+}
+
+/// The parameter name nearest to `keyword`, or "" when none is near.
+std::string nearest_name(const BoundSignature& bound, const std::string& keyword) {
+  constexpr std::size_t kLongest = 64;  // The table is quadratic, and keywords come from anywhere.
+  if (keyword.size() > kLongest) {
+    return "";
+  }
+  std::size_t best = std::max<std::size_t>(1, keyword.size() / 3) + 1;
+  std::string nearest;
+  for (const auto& name : bound.names) {
+    const std::string text = utf8(name.text);
+    const std::size_t distance = edit_distance(keyword, text);
+    if (distance < best) {
+      best = distance;
+      nearest = text;
+    }
+  }
+  return nearest;
+}
+
+// ------------------------------------------------------------------------------------- reasons
+
+/// "argument 'alpha' (position 2)"; keyword-only parameters have no position.
+std::string argument(const FunctionSignature& signature, int i) {
+  const std::string name = "argument " + quote(signature.parameters[i].name);
+  return i < signature.max_positional ? name + " (position " + std::to_string(i + 1) + ")" : name;
+}
+
+std::string missing(const BoundSignature& bound, PyObject* const* filled) {
+  std::vector<std::string> names;
+  for (int i = 0; i < bound.signature->num_parameters; ++i) {
+    if (filled[i] == nullptr && bound.parameters()[static_cast<std::size_t>(i)].is_required()) {
+      names.push_back(argument(*bound.signature, i).substr(sizeof("argument ") - 1));
+    }
+  }
+  std::string text = names.size() == 1 ? "missing required argument " : "missing required arguments ";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i];
+  }
+  return text;
+}
+
+std::string too_many(const BoundSignature& bound, const CallArguments& call) {
+  const int most = bound.signature->max_positional;
+  std::string text = "takes at most " + std::to_string(most) + " positional argument" +
+                     (most == 1 ? "" : "s") + ", but " + std::to_string(call.num_positional) +
+                     (call.num_positional == 1 ? " was given" : " were given");
+  if (most < bound.signature->num_parameters) {
+    text += "; " + quote(bound.signature->parameters[most].name) + " is keyword-only";
+  }
+  return text;
+}
+
+std::string unexpected_keyword(const BoundSignature& bound, const std::string& keyword) {
+  const std::string nearest = nearest_name(bound, keyword);
+  return "unexpected keyword argument " + quote(keyword) +
+         (nearest.empty() ? "" : "; did you mean " + quote(nearest) + "?");
+}
+
+std::string wrong_element(const BoundSignature& bound, const Mismatch& why) {
+  const FunctionParameter& parameter = bound.signature->parameters[why.parameter];
+  return argument(*bound.signature, why.parameter) + ": " + parameter.name + "[" +
+         std::to_string(why.element) + "] must be " + element_type_name(parameter.type) + ", not " +
+         describe_object(why.object.get());
+}
+
+std::string wrong_type(const BoundSignature& bound, const Mismatch& why) {
+  const FunctionParameter& parameter = bound.signature->parameters[why.parameter];
+  return argument(*bound.signature, why.parameter) + " must be " + type_name(parameter) + ", not " +
+         describe_object(why.object.get());
+}
+
+std::string wrong_length(const BoundSignature& bound, const Mismatch& why) {
+  const FunctionParameter& parameter = bound.signature->parameters[why.parameter];
+  return argument(*bound.signature, why.parameter) + " must have " +
+         std::to_string(parameter.size) + " elements, not " + std::to_string(why.element);
+}
+
+std::string reason(const BoundSignature& bound, const CallArguments& call, const Mismatch& why,
+                   PyObject* const* filled) {
+  switch (why.kind) {
+    case Kind::TOO_MANY_POSITIONAL:
+      return too_many(bound, call);
+    case Kind::UNEXPECTED_KEYWORD:
+      return unexpected_keyword(bound, utf8(why.object.get()));
+    case Kind::MULTIPLE_VALUES:
+      return "multiple values for " + argument(*bound.signature, why.parameter);
+    case Kind::WRONG_TYPE:
+      return wrong_type(bound, why);
+    case Kind::WRONG_ELEMENT:
+      return wrong_element(bound, why);
+    case Kind::WRONG_LENGTH:
+      return wrong_length(bound, why);
+    case Kind::MISSING:
+      return missing(bound, filled);
+    case Kind::NOTHING:
+      break;
+  }
+  // Its arguments changed between the two matches.
+  return "an argument changed while the call was checked";
+}
+
+/// A signature and why it refused the call.
+struct Candidate {
+  const BoundSignature* bound;
+  std::string reason;
+  // Arguments that it took before it refused one: more is nearer.
+  int taken;
+};
+
+Candidate examine(const BoundSignature& bound, const CallArguments& call, bool overloads) {
+  std::vector<PyObject*> filled(std::max<std::size_t>(1, bound.signature->num_parameters));
+  OverloadedArgs overloaded;
+  THPObjectPtr varargs;
+  Mismatch why;
+  detail::match(bound, call, overloads, filled.data(), overloaded, varargs, why);
+  const auto taken = std::count_if(filled.begin(), filled.end(), [](auto* o) { return o != nullptr; });
+  return {&bound, reason(bound, call, why, filled.data()), static_cast<int>(taken)};
+}
+
+std::vector<Candidate> examine_all(const PythonArgParser& parser, const CallArguments& call,
+                                   bool overloads) {
+  std::vector<Candidate> candidates;
+  for (const BoundSignature& bound : parser.signatures()) {
+    if (!bound.signature->hidden) {
+      candidates.push_back(examine(bound, call, overloads));
+    }
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.taken > b.taken; });
+  return candidates;
+}
+
+}  // namespace
+
+namespace detail {
+
+std::string argument_text(const char* function, const FunctionSignature& signature, int parameter,
+                          Py_ssize_t element) {
+  std::string text = std::string(function) + "(): " + argument(signature, parameter);
+  if (element >= 0) {
+    text += ": " + std::string(signature.parameters[parameter].name) + "[" +
+            std::to_string(element) + "]";
+  }
+  return text;
+}
+
+void raise_mismatch(const PythonArgParser& parser, const CallArguments& call, bool overloads) {
+  const std::vector<Candidate> candidates = examine_all(parser, call, overloads);
+  std::string text = std::string(parser.name()) + "(): ";
+  if (candidates.size() == 1) {
+    raise_error(PyExc_TypeError, text + candidates.front().reason);
+  }
+  text += "no signature takes these arguments; the nearest comes first:";
+  for (const Candidate& candidate : candidates) {
+    text += "\n  " + std::string(candidate.bound->signature->text) + "\n    " + candidate.reason;
+  }
+  raise_error(PyExc_TypeError, text);
+}
+
+}  // namespace detail
+}  // namespace opbind

@@ -1,0 +1,52 @@
+// core/torch_function.h: `__torch_function__`, by NEP 18's rules.
+//
+// An active mode is asked first; then the arguments whose type defines `__torch_function__`, left to
+// right, subclasses before their superclasses, one of each type. All of it needs the GIL.
+#pragma once
+
+#include "core/arg_parser.h"
+#include "core/python.h"
+#include "core/ref.h"
+#include "host.h"
+
+namespace opbind {
+namespace detail {
+
+OPBIND_COLD bool has_torch_function_slow(PyObject* object);
+
+/// Types that everybody passes and that never define `__torch_function__`.
+inline bool is_basic_type(const PyTypeObject* type) {
+  return type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type ||
+         type == &PyUnicode_Type || type == &PyTuple_Type || type == &PyList_Type ||
+         type == Py_TYPE(Py_None);
+}
+
+}  // namespace detail
+
+/// Whether the object's type defines `__torch_function__` and takes part: a plain tensor, a
+/// Parameter and types with the disabled implementation do not. Throws python_error when looking it
+/// up raises anything but AttributeError.
+inline bool has_torch_function(PyObject* object) {
+  return !host::is_tensor_exact(object) && !detail::is_basic_type(Py_TYPE(object)) &&
+         detail::has_torch_function_slow(object);
+}
+
+/// Adds `object` in the place that NEP 18 gives it, unless one of its type is there already.
+OPBIND_COLD void append_overloaded_arg(OverloadedArgs& overloaded, PyObject* object);
+
+/// For a function without parameters, in place of PythonArgs::has_torch_function.
+inline bool torch_function_mode_active() {
+  return !host::exchange_skip_next() && host::torch_function_mode_active();
+}
+
+/// Hands the call to the mode or the overloading arguments. `public_function` is a new reference,
+/// which is taken over: the function object that the handler gets. A new reference, or throws
+/// python_error; TypeError when every handler returned NotImplemented.
+OPBIND_COLD PyObject* handle_torch_function(const PythonArgs& r, PyObject* const* args,
+                                            Py_ssize_t num_positional, PyObject* keyword_names,
+                                            PyObject* public_function);
+
+/// The same for a function without parameters.
+OPBIND_COLD PyObject* handle_torch_function_noargs(PyObject* public_function);
+
+}  // namespace opbind

@@ -1,0 +1,120 @@
+// null_host/host.h: the smallest host, for compiling core without torch.
+//
+// Types and is_tensor only: what core calls is declared, so that every line of core is checked, and
+// nothing is linked.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/python.h"
+
+namespace opbind::host {
+
+struct Tensor {
+  int64_t number = 0;
+};
+
+struct Scalar {
+  explicit Scalar(int64_t) {}
+  explicit Scalar(double) {}
+  explicit Scalar(bool) {}
+};
+
+enum class ScalarType : int8_t {};
+enum class Layout : int8_t {};
+enum class MemoryFormat : int8_t {};
+struct Device {};
+using IntArrayRef = std::span<const int64_t>;
+using OptionalIntArrayRef = std::optional<IntArrayRef>;
+enum class NumberKind : uint8_t { not_number, boolean, integer, floating, complex };
+
+extern PyTypeObject* const kTensorType;
+
+struct TensorObject {
+  PyObject head;
+  Tensor tensor;
+};
+
+inline bool is_tensor_exact(PyObject* object) {
+  return Py_TYPE(object) == kTensorType;
+}
+inline bool is_tensor(PyObject* object) {
+  return PyType_IsSubtype(Py_TYPE(object), kTensorType) != 0;
+}
+inline Tensor& unpack_mutable(PyObject* object) {
+  return reinterpret_cast<TensorObject*>(object)->tensor;
+}
+inline const Tensor& unpack(PyObject* object) {
+  return unpack_mutable(object);
+}
+PyObject* wrap(Tensor&& tensor);
+PyObject* wrap(const Tensor& tensor);
+std::string describe(const Tensor& tensor);
+
+class OptionalTensorRef {
+ public:
+  OptionalTensorRef() = default;
+  explicit OptionalTensorRef(const Tensor& tensor) : tensor_(&tensor) {}
+
+ private:
+  const Tensor* tensor_ = nullptr;
+};
+
+class TensorList {
+ public:
+  void reserve(std::size_t size) {
+    tensors_.reserve(size);
+  }
+  void push_back(const Tensor& tensor) {
+    tensors_.push_back(tensor);
+  }
+
+ private:
+  std::vector<Tensor> tensors_;
+};
+
+NumberKind number_kind(PyObject* object);
+bool is_scalar(PyObject* object);
+Scalar unpack_scalar(PyObject* object);
+PyObject* wrap(const Scalar& scalar);
+bool is_dtype(PyObject* object);
+ScalarType unpack_dtype(PyObject* object);
+PyObject* wrap_dtype(ScalarType dtype);
+bool is_device(PyObject* object);
+Device unpack_device(PyObject* object);
+Device device_from_text(const char* text);
+PyObject* wrap_device(Device device);
+bool is_layout(PyObject* object);
+Layout unpack_layout(PyObject* object);
+PyObject* wrap_layout(Layout layout);
+bool is_memory_format(PyObject* object);
+MemoryFormat unpack_memory_format(PyObject* object);
+PyObject* wrap_memory_format(MemoryFormat format);
+
+class WarningScope {
+ public:
+  bool has_warnings() const {
+    return false;
+  }
+  bool issue(bool with_error);
+};
+
+void translate(std::exception_ptr error) noexcept;
+bool torch_function_mode_active();
+bool torch_function_enabled_for_subclasses();
+bool exchange_skip_next();
+PyObject* disabled_torch_function_impl();
+void register_structseq_pytree(PyTypeObject* type);
+
+class TorchFunctionModeGuard {
+ public:
+  TorchFunctionModeGuard();
+  PyObject* mode() const;
+};
+
+}  // namespace opbind::host
