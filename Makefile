@@ -1,0 +1,60 @@
+# Every target makes what it needs, the virtual environment included.
+PYTHON ?= python3
+# Compilers that run at once; a file that includes all of autograd takes about 1 GB.
+JOBS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+OPBIND := $(BIN)/python -m opbind
+
+GENERATED := csrc/generated
+DEMO := build/demo
+KERNELS := $(sort $(wildcard csrc/kernels/*.cpp csrc/kernels/*.py))
+# What people write, as against what is generated.
+CPP := $(sort $(shell find csrc/runtime csrc/kernels tests benchmarks \
+	-path '*/cases/*' -prune -o \( -name '*.cpp' -o -name '*.h' \) -print))
+PY := codegen tests benchmarks examples
+
+.PHONY: venv demo test gen check-gen golden lint bench build-demo clean
+.DELETE_ON_ERROR:
+
+venv: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml requirements-dev.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -e .
+	touch $@
+
+gen: $(INSTALLED)
+	$(OPBIND) gen ops.yaml --out $(GENERATED)
+
+check-gen: $(INSTALLED)
+	$(OPBIND) gen ops.yaml --out $(GENERATED) --check
+
+build-demo: $(INSTALLED)
+	$(OPBIND) build ops.yaml --out $(GENERATED) --build-dir $(DEMO) --jobs $(JOBS) $(KERNELS)
+
+demo: build-demo
+	PYTHONPATH=$(DEMO)/lib $(BIN)/python examples/demo.py
+
+test: build-demo
+	$(BIN)/python -m pytest
+
+golden: $(INSTALLED)
+	$(BIN)/python -m pytest tests/codegen/test_golden.py --update-golden
+
+bench: $(INSTALLED)
+	$(BIN)/python benchmarks/build.py --jobs $(JOBS)
+	PYTHONPATH=build/bench/lib $(BIN)/python benchmarks/calls.py --out build/bench/calls.json
+
+lint: build-demo
+	$(BIN)/ruff check $(PY)
+	$(BIN)/ruff format --check $(PY)
+	$(BIN)/mypy $(PY)
+	$(BIN)/clang-format --dry-run -Werror $(CPP)
+	$(BIN)/python tests/lint/run_clang_tidy.py --build-dir $(DEMO) --jobs $(JOBS)
+	$(MAKE) check-gen
+
+clean:
+	rm -rf build dist
