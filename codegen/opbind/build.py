@@ -1,0 +1,367 @@
+"""Generated files and kernels -> the extension, in a package that can be imported.
+
+    BUILD_DIR/build.ninja             what is compiled from what; written anew, run by ninja
+    BUILD_DIR/compile_commands.json   the same, for clang-tidy and editors
+    BUILD_DIR/obj/                    objects, and the extension before it is checked
+    BUILD_DIR/lib/                    goes on PYTHONPATH: the package, and the Python files of fakes
+
+An extension is linked with its Python symbols undefined, so the linker cannot be told to refuse
+what nobody defines: the check comes after, and only what passes it gets into the package. torch is
+found, never imported.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import importlib.util
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ninja.ninja_syntax import Writer
+
+from . import writer
+from .plan import BindingPlan
+
+_TORCH_LIBRARIES = ("torch_python", "torch", "torch_cpu", "c10")
+
+
+class BuildError(Exception):
+    """The extension was not built; the text says what to do about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is built, and where."""
+
+    plan: BindingPlan
+    # Folder of the generated files, and their paths below it.
+    out: Path
+    generated: tuple[str, ...]
+    # The kernels' C++ files, and the Python files that go beside the package.
+    sources: tuple[Path, ...]
+    build_dir: Path
+    # Compilers that run at once.
+    jobs: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Torch:
+    """An installed torch, looked at from outside."""
+
+    root: Path
+    version: str
+
+    @property
+    def includes(self) -> tuple[Path, ...]:
+        include = self.root / "include"
+        return (include, include / "torch/csrc/api/include")
+
+    @property
+    def libraries(self) -> Path:
+        return self.root / "lib"
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """What the machine compiles with."""
+
+    # $CXX may hold words before the compiler: `ccache g++`.
+    compiler: tuple[str, ...]
+    python_include: Path
+    torch: Torch
+
+
+def build(request: Request) -> Path:
+    """Compile what changed, check the result and put it into the package, whose folder is returned.
+
+    Raises BuildError: no compiler, headers or torch; a source that does not compile; a kernel or
+    another symbol that nothing defines; a disk that fails.
+    """
+    tools = find_toolchain()
+    try:
+        extension = _compile(request, tools)
+        _check_symbols(request, tools, extension)
+        return _install(request, tools, extension)
+    except (OSError, writer.WriteError) as error:
+        raise BuildError(f"the build folder failed: {error}") from error
+
+
+# --- what the machine has ---------------------------------------------------------------------
+
+
+def find_toolchain() -> Toolchain:
+    """Raises BuildError that names what is missing and how it is usually installed."""
+    return Toolchain(_find_compiler(), _find_python_include(), find_torch())
+
+
+def find_torch() -> Torch:
+    """The torch that this Python would import, without importing it."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        raise BuildError("torch is not installed for this Python: pip install torch")
+    root = Path(spec.origin).parent
+    try:
+        text = (root / "version.py").read_text(encoding="utf-8")
+    except OSError as error:
+        raise BuildError(f"torch's version cannot be read: {error}") from error
+    match = re.search(r"^__version__\s*=\s*['\"]([^'\"]+)['\"]", text, re.MULTILINE)
+    if match is None:
+        raise BuildError(f"{root / 'version.py'} holds no __version__")
+    if not (root / "include/ATen/core/Tensor.h").is_file():
+        raise BuildError(f"torch at {root} has no C++ headers: install it from a wheel")
+    return Torch(root, match[1])
+
+
+def _find_compiler() -> tuple[str, ...]:
+    named = shlex.split(os.environ.get("CXX", ""))
+    for words in [named] if named else [["c++"], ["g++"], ["clang++"]]:
+        if all(shutil.which(word) for word in words if not word.startswith("-")):
+            return tuple(words)
+    if named:
+        raise BuildError(f"the compiler that CXX names is not there: {shlex.join(named)}")
+    raise BuildError(
+        "no C++ compiler: install g++ 11 or later (Debian: apt install g++), or name one in CXX"
+    )
+
+
+def _find_python_include() -> Path:
+    include = Path(sysconfig.get_path("include"))
+    if not (include / "Python.h").is_file():
+        raise BuildError(
+            f"no Python.h in {include}: install Python's headers (Debian: apt install python3-dev)"
+        )
+    return include
+
+
+def runtime_dir() -> Path:
+    """The runtime's sources: in the installed package, or in the checkout it is linked to."""
+    package = Path(__file__).resolve().parent
+    for place in (package / "runtime", package.parents[1] / "csrc/runtime"):
+        if place.is_dir():
+            return place
+    raise BuildError(f"the runtime's sources are missing from {package}: install opbind again")
+
+
+# --- compile ----------------------------------------------------------------------------------
+
+
+def _compile(request: Request, tools: Toolchain) -> Path:
+    """Run ninja; the extension, not yet checked."""
+    ninja_file = request.build_dir.resolve() / "build.ninja"
+    extension = ninja_file.parent / "obj" / f"_C{sysconfig.get_config_var('EXT_SUFFIX')}"
+    text = ninja_text(request, tools, extension)
+    writer.write_text(ninja_file, text)
+    ninja = [sys.executable, "-m", "ninja", "-f", str(ninja_file)]
+    commands = subprocess.run([*ninja, "-t", "compdb", "cxx"], capture_output=True, text=True)
+    writer.write_text(ninja_file.with_name("compile_commands.json"), commands.stdout)
+    done = subprocess.run([*ninja, "-j", str(request.jobs), "--quiet"])
+    if done.returncode:
+        raise BuildError(f"{request.plan.library.module} does not compile; see above")
+    return extension
+
+
+def ninja_text(request: Request, tools: Toolchain, extension: Path) -> str:
+    """build.ninja: one object for each source, and the extension from them."""
+    buffer = io.StringIO()
+    ninja = Writer(buffer, width=100)
+    ninja.variable("ninja_required_version", "1.5")
+    ninja.variable("builddir", _quoted(extension.parent))
+    ninja.rule(
+        "cxx",
+        command=_command([*tools.compiler, *_compile_flags(request, tools)])
+        + " -MD -MF $out.d -c $in -o $out $CXXFLAGS",
+        description="compile $in",
+        depfile="$out.d",
+        deps="gcc",
+    )
+    ninja.rule(
+        "link",
+        command=_command([*tools.compiler, "-shared", "-o"])
+        + f" $out $in {_command(_link_flags(tools))} $LDFLAGS",
+        description="link $out",
+    )
+    # What a make file calls by these names, for whoever needs more.
+    for name in ("CXXFLAGS", "LDFLAGS"):
+        ninja.variable(name, os.environ.get(name, "").replace("$", "$$"))
+    objects = []
+    for source in _cpp_sources(request):
+        objects += ninja.build(str(_object(extension.parent, source)), "cxx", str(source))
+    ninja.build(str(extension), "link", objects)
+    return buffer.getvalue()
+
+
+def _cpp_sources(request: Request) -> list[Path]:
+    runtime = runtime_dir()
+    folders = (runtime / "core", runtime / request.plan.library.host)
+    generated = [request.out / path for path in request.generated]
+    paths = [
+        *(path for folder in folders for path in sorted(folder.glob("*.cpp"))),
+        *(path for path in generated if path.suffix == ".cpp"),
+        *(path for path in request.sources if path.suffix != ".py"),
+    ]
+    return [path.resolve() for path in paths]
+
+
+def _object(folder: Path, source: Path) -> Path:
+    # Two sources may have one name.
+    digest = hashlib.sha1(str(source).encode()).hexdigest()[:8]
+    return folder / f"{source.stem}-{digest}.o"
+
+
+def _compile_flags(request: Request, tools: Toolchain) -> list[str]:
+    runtime = runtime_dir()
+    ours = (runtime, runtime / request.plan.library.host, request.out.resolve())
+    # torch's headers do not pass -Wextra as our own.
+    theirs = (*tools.torch.includes, tools.python_include)
+    return [
+        *("-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"),
+        *("-Wall", "-Wextra", "-Werror"),
+        # In the command so that another torch in the same place compiles everything anew.
+        f'-DOPBIND_TORCH_VERSION="{tools.torch.version}"',
+        *(f"-I{path}" for path in ours),
+        *(word for path in theirs for word in ("-isystem", str(path))),
+    ]
+
+
+def _link_flags(tools: Toolchain) -> list[str]:
+    # No rpath: the package imports torch before the extension, which finds its libraries loaded.
+    return [f"-L{tools.torch.libraries}", *(f"-l{name}" for name in _TORCH_LIBRARIES)]
+
+
+def _command(words: Iterable[str]) -> str:
+    """Words for ninja's shell."""
+    return " ".join(_quoted(word) for word in words)
+
+
+def _quoted(word: str | Path) -> str:
+    return shlex.quote(str(word)).replace("$", "$$")
+
+
+# --- check ------------------------------------------------------------------------------------
+
+
+def _check_symbols(request: Request, tools: Toolchain, extension: Path) -> None:
+    """Raise BuildError if loading `extension` would miss a symbol, naming the ops it belongs to."""
+    missing = [
+        name
+        for name in _undefined(extension, tools.torch.libraries)
+        if not hasattr(ctypes.pythonapi, name)
+    ]
+    if missing:
+        raise BuildError(describe_missing(request.plan, _demangled(missing)))
+
+
+def _undefined(extension: Path, libraries: Path) -> list[str]:
+    """Symbols that `extension` needs and none of its libraries has; Python's are among them."""
+    paths = [str(libraries), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+    done = subprocess.run(
+        ["ldd", "-r", str(extension)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "LD_LIBRARY_PATH": ":".join(paths), "LC_ALL": "C"},
+    )
+    lost = re.findall(r"^\s*(\S+) => not found", done.stdout, re.MULTILINE)
+    if lost:
+        raise BuildError(f"libraries that are linked but not found: {', '.join(sorted(set(lost)))}")
+    # glibc reports on both streams, by version; other libraries' own symbols are not ours to judge.
+    lines = (done.stdout + done.stderr).splitlines()
+    pattern = re.compile(rf"undefined symbol:\s+(\S+)\s+\({re.escape(str(extension))}\)")
+    return sorted({match[1] for line in lines if (match := pattern.search(line))})
+
+
+def _demangled(symbols: Sequence[str]) -> list[str]:
+    tool = shutil.which("c++filt")
+    if tool is None:
+        return list(symbols)
+    done = subprocess.run([tool], input="\n".join(symbols), capture_output=True, text=True)
+    return done.stdout.splitlines()
+
+
+def _declared_kernels(plan: BindingPlan) -> dict[str, str]:
+    """What to say of each kernel that the author writes, by its qualified C++ name."""
+    texts: dict[str, str] = {}
+    for op in plan.own_ops:
+        place = f"{op.op.location}: " if op.op.location else ""
+        parameters = ", ".join(map(str, op.signature.parameters))
+        for kernel in op.kernels:
+            name = kernel.function.qualified
+            head = f"  {place}{op.op.schema.name}, dispatch key {kernel.dispatch_key}: define"
+            declaration = f"    {op.signature.return_type} {name}({parameters})"
+            # A kernel may serve several keys.
+            texts[name] = "\n".join(filter(None, [texts.get(name), head, declaration]))
+    return texts
+
+
+def describe_missing(plan: BindingPlan, symbols: Iterable[str]) -> str:
+    """What to do about symbols (demangled) that nothing defines: the kernels among them by op."""
+    kernels: dict[str, str] = {}
+    others: list[str] = []
+    declared = _declared_kernels(plan)
+    for symbol in symbols:
+        # `demo::scale_cpu(at::Tensor const&, double)`; a symbol that stays mangled is its own name.
+        name = symbol.partition("(")[0]
+        if name in declared:
+            kernels[name] = declared[name]
+        else:
+            others.append(f"  {symbol}")
+    parts = []
+    if kernels:
+        head = "these kernels are declared and nowhere defined (is a file missing from SOURCES?)"
+        parts.append("\n".join([f"{head}:", *kernels.values()]))
+    if others:
+        head = (
+            "these symbols are in no source and no library (add the file, or a library to LDFLAGS)"
+        )
+        parts.append("\n".join([f"{head}:", *others]))
+    return "\n".join(parts)
+
+
+# --- install ----------------------------------------------------------------------------------
+
+
+def _install(request: Request, tools: Toolchain, extension: Path) -> Path:
+    """Put the package together: what can be imported is always what passed the check."""
+    module = request.plan.library.module
+    library = request.build_dir / "lib"
+    package = library / module
+    package.mkdir(parents=True, exist_ok=True)
+    for path in request.generated:
+        if path.startswith(f"{module}/"):
+            _copy(request.out / path, library / path)
+    for source in request.sources:
+        if source.suffix == ".py":
+            _copy(source, library / source.name)
+    _copy(extension, package / extension.name)
+    writer.write_text(package / "_stamp.json", json.dumps(stamp(tools.torch.version)) + "\n")
+    return package
+
+
+def stamp(torch_version: str) -> Mapping[str, str]:
+    """What the extension was built for; the package compares it with what it finds."""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return {"torch": torch_version, "python": python, "abi": sysconfig.get_config_var("SOABI")}
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Replace `target` unless it holds the same; a process that has it loaded keeps the old one."""
+    data = source.read_bytes()
+    if target.is_file() and target.read_bytes() == data:
+        return
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(data)
+        shutil.copymode(source, temporary)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,225 @@
+"""The command line: runs the stages in order, and is the only one that prints.
+
+Exit codes: 0 done; 1 `--check` found stale files, or a build failed; 2 bad input, and nothing was
+written. A traceback means a bug.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from click.exceptions import Exit
+
+from . import build as build_stage
+from . import loader, parser, plan, render, verify, writer
+from .errors import Diagnostic, Diagnostics, Location, SchemaError
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What the stages up to `render` make of one input file."""
+
+    plan: plan.BindingPlan
+    files: tuple[render.RenderedFile, ...]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="opbind")
+def main() -> None:
+    """Python bindings for C++ operators, from one YAML file of schemas."""
+
+
+@main.command()
+@click.argument("file", type=_FILE)
+@click.option("--out", type=_FOLDER, help="Folder for the generated files.")
+@click.option("--check", is_flag=True, help="Write nothing; print a diff and exit 1 if stale.")
+@click.option("--dump-plan", is_flag=True, help="Print the plan, and write nothing.")
+@click.option("--list-outputs", is_flag=True, help="Print the files' paths, and write nothing.")
+@click.option(
+    "--depfile", type=click.Path(dir_okay=False, path_type=Path), help="Also write a Make rule."
+)
+def gen(
+    file: Path,
+    out: Path | None,
+    check: bool,
+    dump_plan: bool,
+    list_outputs: bool,
+    depfile: Path | None,
+) -> None:
+    """Generate the C++ sources and the Python package of FILE."""
+    if dump_plan:
+        click.echo(plan.dump(_planned(file)), nl=False)
+        return
+    if out is None:
+        raise click.UsageError("Missing option '--out'.")
+    generated = _generated(file)
+    if list_outputs:
+        click.echo("".join(f"{out / f.path}\n" for f in generated.files), nl=False)
+        return
+    _write(generated, file, out, check)
+    if depfile is not None and not check:
+        _write_depfile(depfile, generated, file, out)
+
+
+@main.command()
+@click.argument("file", type=click.File("rb"), default="-")
+@click.option("--format", "format_", type=click.Choice(["text", "status"]), default="text")
+def schema(file: Iterable[bytes], format_: str) -> None:
+    """Read schemas, one a line, from FILE or the standard input; print their canonical form.
+
+    `status` prints one line for each: ok, warn or error, then its fields after tabs.
+    """
+    show = _status_line if format_ == "status" else _text_line
+    good = [show(_Line(number, raw)) for number, raw in enumerate(file, start=1)]
+    if not all(good):
+        raise Exit(2)
+
+
+@main.command()
+@click.argument("file", type=_FILE)
+@click.argument("sources", type=_FILE, nargs=-1)
+@click.option("--out", type=_FOLDER, required=True, help="Folder for the generated files.")
+@click.option(
+    "--build-dir", type=_FOLDER, required=True, help="Folder for objects and the package."
+)
+@click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True)
+def build(file: Path, sources: Sequence[Path], out: Path, build_dir: Path, jobs: int) -> None:
+    """Generate from FILE, then compile it with SOURCES into BUILD_DIR/lib.
+
+    SOURCES are the kernels' C++ files, and the Python files of the fakes.
+    """
+    generated = _generated(file)
+    _write(generated, file, out, check=False)
+    paths = tuple(f.path for f in generated.files)
+    request = build_stage.Request(generated.plan, out, paths, tuple(sources), build_dir, jobs)
+    try:
+        package = build_stage.build(request)
+    except build_stage.BuildError as error:
+        click.echo(f"opbind build: {error}", err=True)
+        raise Exit(1) from None
+    click.echo(package)
+
+
+def _planned(file: Path) -> plan.BindingPlan:
+    """The plan of `file`; stops after the first stage that found an error."""
+    diagnostics = Diagnostics()
+    raw = loader.load(_read(file), str(file), diagnostics)
+    _stop_on_errors(diagnostics)
+    schemas = parser.parse_file(raw, diagnostics)
+    _stop_on_errors(diagnostics)
+    planned = plan.plan(schemas, diagnostics)
+    _stop_on_errors(diagnostics)
+    verify.verify(planned, diagnostics)
+    _stop_on_errors(diagnostics)
+    _print(diagnostics.sorted())
+    return planned
+
+
+def _generated(file: Path) -> Generated:
+    planned = _planned(file)
+    return Generated(planned, render.render(planned))
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        message = f"not UTF-8: byte 0x{error.object[error.start]:02x}"
+        _print([Diagnostic(Location(str(file), line), message)])
+        raise Exit(2) from None
+    except OSError as error:
+        _print([Diagnostic(Location(str(file)), f"cannot be read: {error.strerror}")])
+        raise Exit(2) from None
+
+
+def _stop_on_errors(diagnostics: Diagnostics) -> None:
+    if diagnostics.has_errors:
+        _print(diagnostics.sorted())
+        raise Exit(2)
+
+
+def _print(diagnostics: Iterable[Diagnostic]) -> None:
+    for diagnostic in diagnostics:
+        click.echo(diagnostic.render(), err=True)
+
+
+def _write(generated: Generated, file: Path, out: Path, check: bool) -> None:
+    # The space ends the name: 'ops.yaml' must not own what 'ops.yaml2' made.
+    owner = f"{writer.BANNER} from {file.name} "
+    try:
+        changes = writer.write(generated.files, out, check, owner)
+    except writer.WriteError as error:
+        click.echo(f"opbind: {error}", err=True)
+        raise Exit(2) from None
+    if check and changes:
+        click.echo("".join(change.diff() for change in changes), nl=False)
+        click.echo(f"{len(changes)} generated files are stale; run without --check", err=True)
+        raise Exit(1)
+    for change in changes:
+        click.echo(f"{change.kind.value} {out / change.path}", err=True)
+
+
+def _write_depfile(depfile: Path, generated: Generated, file: Path, out: Path) -> None:
+    """`outputs: inputs` in Make's words: what makes a generated file stale."""
+    package = Path(__file__).parent
+    sources = sorted([*package.glob("*.py"), *render.template_files()])
+    outputs = " ".join(_escaped(out / f.path) for f in generated.files)
+    inputs = " ".join(_escaped(p) for p in (file, *sources))
+    try:
+        writer.write_text(depfile, f"{outputs}: {inputs}\n")
+    except writer.WriteError as error:
+        click.echo(f"opbind: {error}", err=True)
+        raise Exit(2) from None
+
+
+def _escaped(path: Path) -> str:
+    return (
+        str(path).replace("\\", "\\\\").replace(" ", "\\ ").replace("$", "$$").replace("#", "\\#")
+    )
+
+
+class _Line:
+    """One line of `opbind schema`'s input, read."""
+
+    def __init__(self, number: int, raw: bytes) -> None:
+        text = raw.decode("utf-8", "replace").rstrip("\r\n")
+        location = Location("-", number, 1, text)
+        diagnostics = Diagnostics()
+        self.canonical = ""
+        try:
+            self.canonical = str(parser.parse_schema(text, location, diagnostics))
+        except SchemaError as error:
+            diagnostics.add(error.diagnostic)
+        self.diagnostics = diagnostics.sorted()
+        self.is_good = not diagnostics.has_errors
+
+
+def _text_line(line: _Line) -> bool:
+    if line.is_good:
+        click.echo(line.canonical)
+    _print(line.diagnostics)
+    return line.is_good
+
+
+def _status_line(line: _Line) -> bool:
+    messages = "; ".join(_message(d) for d in line.diagnostics)
+    if not line.is_good:
+        column = next(d.location.column for d in line.diagnostics)
+        click.echo(f"error\t{column}\t{messages}")
+    elif messages:
+        click.echo(f"warn\t{line.canonical}\t{messages}")
+    else:
+        click.echo(f"ok\t{line.canonical}")
+    return line.is_good
+
+
+def _message(diagnostic: Diagnostic) -> str:
+    hint = f"; {diagnostic.hint}" if diagnostic.hint else ""
+    return " ".join(f"{diagnostic.message}{hint}".split())
