@@ -1,0 +1,47 @@
+"""Builds what `make bench` times: bench_ops by opbind, its peers by torch's extension build."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parent / "build/bench"
+
+
+def build_ours(jobs: int) -> None:
+    command = [sys.executable, "-m", "opbind", "build", str(HERE / "bench_ops.yaml")]
+    command += ["--out", str(BUILD / "generated"), "--build-dir", str(BUILD)]
+    subprocess.run([*command, "--jobs", str(jobs), str(HERE / "bench_kernels.cpp")], check=True)
+
+
+def build_peers(jobs: int) -> None:
+    from torch.utils import cpp_extension
+
+    # load() looks for the ninja of this environment on PATH.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    os.environ["MAX_JOBS"] = str(jobs)
+    folder = BUILD / "lib"
+    folder.mkdir(parents=True, exist_ok=True)
+    cpp_extension.load(
+        "bench_peers",
+        [str(path) for path in sorted((HERE / "peers").glob("*.cpp"))],
+        extra_cflags=["-O2", "-fvisibility=hidden"],
+        build_directory=str(folder),
+        verbose=False,
+    )
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--jobs", type=int, default=2)
+    jobs = options.parse_args().jobs
+    build_ours(jobs)
+    build_peers(jobs)
+
+
+if __name__ == "__main__":
+    main()
