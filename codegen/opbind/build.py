@@ -158,29 +158,35 @@ def runtime_dir() -> Path:
 
 def _compile(request: Request, tools: Toolchain) -> Path:
     """Run ninja; the extension, not yet checked."""
-    ninja_file = request.build_dir.resolve() / "build.ninja"
-    extension = ninja_file.parent / "obj" / f"_C{sysconfig.get_config_var('EXT_SUFFIX')}"
-    text = ninja_text(request, tools, extension)
-    writer.write_text(ninja_file, text)
-    ninja = [sys.executable, "-m", "ninja", "-f", str(ninja_file)]
+    folder = request.build_dir.resolve()
+    extension = f"obj/_C{sysconfig.get_config_var('EXT_SUFFIX')}"
+    writer.write_text(folder / "build.ninja", ninja_text(request, tools, extension))
+    ninja = [sys.executable, "-m", "ninja", "-C", str(folder)]
     commands = subprocess.run([*ninja, "-t", "compdb", "cxx"], capture_output=True, text=True)
-    writer.write_text(ninja_file.with_name("compile_commands.json"), commands.stdout)
+    # The first line says which folder ninja entered.
+    listing = commands.stdout[commands.stdout.find("[") :]
+    writer.write_text(folder / "compile_commands.json", listing)
     done = subprocess.run([*ninja, "-j", str(request.jobs), "--quiet"])
     if done.returncode:
         raise BuildError(f"{request.plan.library.module} does not compile; see above")
-    return extension
+    return folder / extension
 
 
-def ninja_text(request: Request, tools: Toolchain, extension: Path) -> str:
-    """build.ninja: one object for each source, and the extension from them."""
+def ninja_text(request: Request, tools: Toolchain, extension: str) -> str:
+    """build.ninja: one object for each source, and the extension from them.
+
+    Outputs are named from the build folder, so that a copy of the folder has nothing to compile.
+    """
     buffer = io.StringIO()
     ninja = Writer(buffer, width=100)
-    ninja.variable("ninja_required_version", "1.5")
-    ninja.variable("builddir", _quoted(extension.parent))
+    ninja.variable("builddir", "obj")
+    # What a make file calls by these names, for whoever needs more.
+    for name in ("CXXFLAGS", "LDFLAGS"):
+        ninja.variable(name, os.environ.get(name, "").replace("$", "$$"))
     ninja.rule(
         "cxx",
         command=_command([*tools.compiler, *_compile_flags(request, tools)])
-        + " -MD -MF $out.d -c $in -o $out $CXXFLAGS",
+        + " $CXXFLAGS -MD -MF $out.d -c $in -o $out",
         description="compile $in",
         depfile="$out.d",
         deps="gcc",
@@ -191,13 +197,11 @@ def ninja_text(request: Request, tools: Toolchain, extension: Path) -> str:
         + f" $out $in {_command(_link_flags(tools))} $LDFLAGS",
         description="link $out",
     )
-    # What a make file calls by these names, for whoever needs more.
-    for name in ("CXXFLAGS", "LDFLAGS"):
-        ninja.variable(name, os.environ.get(name, "").replace("$", "$$"))
-    objects = []
-    for source in _cpp_sources(request):
-        objects += ninja.build(str(_object(extension.parent, source)), "cxx", str(source))
-    ninja.build(str(extension), "link", objects)
+    sources = _cpp_sources(request)
+    objects = [_object(source) for source in sources]
+    for source, object_file in zip(sources, objects, strict=True):
+        ninja.build(object_file, "cxx", str(source))
+    ninja.build(extension, "link", objects)
     return buffer.getvalue()
 
 
@@ -213,10 +217,10 @@ def _cpp_sources(request: Request) -> list[Path]:
     return [path.resolve() for path in paths]
 
 
-def _object(folder: Path, source: Path) -> Path:
+def _object(source: Path) -> str:
     # Two sources may have one name.
     digest = hashlib.sha1(str(source).encode()).hexdigest()[:8]
-    return folder / f"{source.stem}-{digest}.o"
+    return f"obj/{source.stem}-{digest}.o"
 
 
 def _compile_flags(request: Request, tools: Toolchain) -> list[str]:

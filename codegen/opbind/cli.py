@@ -15,7 +15,7 @@ from click.exceptions import Exit
 
 from . import build as build_stage
 from . import loader, parser, plan, render, verify, writer
-from .errors import Diagnostic, Diagnostics, Location, SchemaError
+from .errors import Diagnostic, Diagnostics, Location
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -75,9 +75,17 @@ def schema(file: Iterable[bytes], format_: str) -> None:
 
     `status` prints one line for each: ok, warn or error, then its fields after tabs.
     """
-    show = _status_line if format_ == "status" else _text_line
-    good = [show(_Line(number, raw)) for number, raw in enumerate(file, start=1)]
-    if not all(good):
+    lines = (line.decode("utf-8", "replace") for line in file)
+    is_good = True
+    for line in parser.read_schema_lines(lines):
+        is_good = is_good and line.status != "error"
+        if format_ == "status":
+            click.echo(line.status_text)
+            continue
+        if line.canonical:
+            click.echo(line.canonical)
+        _print(line.diagnostics)
+    if not is_good:
         raise Exit(2)
 
 
@@ -169,7 +177,7 @@ def _write(generated: Generated, file: Path, out: Path, check: bool) -> None:
 def _write_depfile(depfile: Path, generated: Generated, file: Path, out: Path) -> None:
     """`outputs: inputs` in Make's words: what makes a generated file stale."""
     package = Path(__file__).parent
-    sources = sorted([*package.glob("*.py"), *render.template_files()])
+    sources = sorted([*package.rglob("*.py"), *render.template_files()])
     outputs = " ".join(_escaped(out / f.path) for f in generated.files)
     inputs = " ".join(_escaped(p) for p in (file, *sources))
     try:
@@ -183,43 +191,3 @@ def _escaped(path: Path) -> str:
     return (
         str(path).replace("\\", "\\\\").replace(" ", "\\ ").replace("$", "$$").replace("#", "\\#")
     )
-
-
-class _Line:
-    """One line of `opbind schema`'s input, read."""
-
-    def __init__(self, number: int, raw: bytes) -> None:
-        text = raw.decode("utf-8", "replace").rstrip("\r\n")
-        location = Location("-", number, 1, text)
-        diagnostics = Diagnostics()
-        self.canonical = ""
-        try:
-            self.canonical = str(parser.parse_schema(text, location, diagnostics))
-        except SchemaError as error:
-            diagnostics.add(error.diagnostic)
-        self.diagnostics = diagnostics.sorted()
-        self.is_good = not diagnostics.has_errors
-
-
-def _text_line(line: _Line) -> bool:
-    if line.is_good:
-        click.echo(line.canonical)
-    _print(line.diagnostics)
-    return line.is_good
-
-
-def _status_line(line: _Line) -> bool:
-    messages = "; ".join(_message(d) for d in line.diagnostics)
-    if not line.is_good:
-        column = next(d.location.column for d in line.diagnostics)
-        click.echo(f"error\t{column}\t{messages}")
-    elif messages:
-        click.echo(f"warn\t{line.canonical}\t{messages}")
-    else:
-        click.echo(f"ok\t{line.canonical}")
-    return line.is_good
-
-
-def _message(diagnostic: Diagnostic) -> str:
-    hint = f"; {diagnostic.hint}" if diagnostic.hint else ""
-    return " ".join(f"{diagnostic.message}{hint}".split())
