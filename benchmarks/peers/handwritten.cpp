@@ -42,8 +42,7 @@ bool scalar_from(PyObject* object, at::Scalar& out) {
 }
 
 // The value of the only keyword, which must be `name`; null when there is none.
-PyObject* only_keyword(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
-                       PyObject* name) {
+PyObject* only_keyword(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject* name) {
   if (kwnames == nullptr || PyTuple_GET_SIZE(kwnames) == 0) return nullptr;
   PyObject* given = PyTuple_GET_ITEM(kwnames, 0);
   const bool same = given == name || PyUnicode_Compare(given, name) == 0;

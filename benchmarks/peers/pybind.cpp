@@ -1,5 +1,5 @@
-// pybind11 with torch's casters, and the module of all peers. torch's caster for Scalar cannot read a
-// value, so numbers come as double.
+// pybind11 with torch's casters, and the module of all peers. torch's caster for Scalar cannot read
+// a value, so numbers come as double.
 #include <torch/csrc/utils/pybind.h>
 
 #include "ops.h"

@@ -1,5 +1,5 @@
-// The shape of what torchgen prints for torch's own functions: torch's PythonArgParser, a lambda that
-// releases the GIL and calls the dispatcher, wrap.
+// The shape of what torchgen prints for torch's own functions: torch's PythonArgParser, a lambda
+// that releases the GIL and calls the dispatcher, wrap.
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/autograd/utils/wrap_outputs.h>
