@@ -1,8 +1,8 @@
 """The schema language as data.
 
 The model speaks schema, never C++: a type here is `int[2]?`, not `at::OptionalIntArrayRef`. Every
-class is frozen, and `str()` gives the canonical text, so that `parse(str(x)) == x`. Locations take no
-part in comparison.
+class is frozen, and `str()` gives the canonical text, so that `parse(str(x)) == x`. Locations take
+no part in comparison.
 
 Source of the grammar: PyTorch's C++ schema parser and torchgen's model.
 """
@@ -83,10 +83,18 @@ class AliasInfo:
     is_write: bool = False
     # `Tensor(a!)[]` marks the elements of a list, `Tensor[](a!)` the list itself.
     on_element: bool = False
+    # What `Tensor(a)[](b!)` says of the elements beside what it says of the list. A list that has
+    # no mark of its own around such elements has an empty `after`, which no text can give.
+    element: AliasInfo | None = None
+
+    @property
+    def writes(self) -> bool:
+        """Whether anything under the mark is written: the list or its elements."""
+        return self.is_write or (self.element is not None and self.element.writes)
 
     def __str__(self) -> str:
-        if not self.before and self.after is None:
-            return "!"
+        if not self.before:
+            return "!" if self.after is None else ""
         arrow = "" if self.after is None else f" -> {'|'.join(self.after)}"
         return f"({'|'.join(self.before)}{'!' if self.is_write else ''}{arrow})"
 
@@ -128,7 +136,7 @@ class Argument:
 
     @property
     def is_write(self) -> bool:
-        return self.alias is not None and self.alias.is_write
+        return self.alias is not None and self.alias.writes
 
     def __str__(self) -> str:
         default = "" if self.default is None else f"={self.default}"
@@ -149,17 +157,19 @@ class Return:
 
 
 def annotated(type_: Type, alias: AliasInfo | None) -> str:
-    """The type's text with its alias mark where the language wants it: `Tensor(a!)[]`, `Tensor(a!)?`.
+    """The type's text with its alias mark where the language wants it: `Tensor(a!)?`.
 
-    `Tensor[](a!)` is the form for the list itself. An optional is marked on what it holds.
+    `Tensor(a!)[]` is the form for a list's elements, `Tensor[](a!)` is the form for the list itself. An optional is marked on what it holds.
     """
     if alias is None:
         return str(type_)
     if isinstance(type_, OptionalType):
         return f"{annotated(type_.element, alias)}?"
-    if isinstance(type_, ListType) and alias.on_element:
+    if isinstance(type_, ListType):
         size = "" if type_.size is None else type_.size
-        return f"{annotated(type_.element, alias)}[{size}]"
+        if alias.on_element:
+            return f"{annotated(type_.element, alias)}[{size}]"
+        return f"{annotated(type_.element, alias.element)}[{size}]{alias}"
     return f"{type_}{alias}"
 
 
@@ -176,7 +186,8 @@ class OperatorName:
         """`foo_` and `__ifoo__` write their first argument, by the convention of names."""
         dunder = self.base.startswith("__") and self.base.endswith("__")
         if dunder:
-            return self.base.startswith("__i") and self.base not in ("__invert__", "__index__", "__int__")
+            others = ("__invert__", "__index__", "__int__")
+            return self.base.startswith("__i") and self.base not in others
         return self.base.endswith("_")
 
     def __str__(self) -> str:
@@ -217,7 +228,8 @@ class Schema:
 
     def _returns_text(self) -> str:
         parts = [*map(str, self.returns), *(["..."] if self.is_varret else [])]
-        alone = len(parts) == 1 and not self.is_varret and self.returns[0].name is None
+        # One tuple needs the brackets of the list of returns around its own.
+        alone = len(parts) == 1 and not parts[0].startswith("(")
         return parts[0] if alone else f"({', '.join(parts)})"
 
 

@@ -1,0 +1,666 @@
+"""One schema's text to the model: reads all that PyTorch's C++ parser or torchgen reads.
+
+Reading is lenient and says so: what one of PyTorch's readers gets wrong, or lets pass although it
+is a mistake, is a warning. Generating is strict, and that is not done here. `str()` of what is read
+is the canonical text, which reads back as the same, here and by both of PyTorch's readers wherever
+they have the form at all.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from . import tokens, words
+from .errors import Diagnostic, Diagnostics, Location, SchemaError, Severity
+from .model import (
+    AliasInfo,
+    Argument,
+    BaseType,
+    Default,
+    DefaultKind,
+    DictType,
+    ListType,
+    OperatorName,
+    OptionalType,
+    Return,
+    Schema,
+    TupleType,
+    Type,
+)
+from .tokens import Kind, Token
+
+# Rules of this module, each with what it is about. Errors first, then warnings.
+RULES = {
+    "bad-token": "a character, number or string that is none of the language's",
+    "syntax": "a token where another one must stand",
+    "trailing-comma": "a comma before a closing bracket",
+    "no-argument-name": "an argument without a name",
+    "no-returns": "a schema without '->' and its returns",
+    "last-dots": "'...' that is not the last of its list",
+    "unknown-type": "a type that no reader of schemas knows",
+    "misplaced-alias": "an alias mark where none can stand",
+    "too-deep": "types or lists nested beyond reason",
+    "bad-literal": "a default that has no value",
+    "namespace-depth": "more than one '::' in a name",
+    "torch-refuses": "PyTorch's C++ parser refuses it, so it cannot be registered",
+    "torch-misreads": "PyTorch's C++ parser reads another value",
+    "type-variable": "a type that is read as a type variable",
+    "alias-dropped": "an alias mark that PyTorch drops",
+    "duplicate-argument": "two arguments of one name",
+    "duplicate-return": "two returns of one name",
+    "partial-names": "some returns have names and some have none",
+    "default-order": "an argument without a default after one with a default",
+    "default-type": "a default of another type than its argument",
+    "idle-star": "a '*' that changes nothing",
+    "returns-none": "one return of type None where no return is likely meant",
+}
+
+# Brackets within brackets; real schemas have three.
+_MAX_DEPTH = 24
+
+Place = Callable[[int], Location]
+
+
+def places(text: str, start: Location) -> Place:
+    """The places of a text that stands as it is, its first character at `start`."""
+    if "\n" not in text:
+        return start.shifted
+
+    def at(offset: int) -> Location:
+        line_start = text.rfind("\n", 0, offset) + 1
+        if line_start == 0:
+            return start.shifted(offset)
+        line = start.line + text.count("\n", 0, offset) if start.line else 0
+        end = text.find("\n", offset)
+        shown = text[line_start : end if end >= 0 else None]
+        return Location(start.file, line, offset - line_start + 1, shown)
+
+    return at
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """A type with its alias marks, one for each list around the base, the base's own first."""
+
+    type: Type
+    marks: tuple[AliasInfo | None, ...]
+
+
+class Reader:
+    """One schema's tokens and the position among them.
+
+    `at` maps an offset in the text to its place. Warnings go to `diagnostics`; the first fault is
+    raised as SchemaError.
+    """
+
+    def __init__(self, text: str, at: Place, diagnostics: Diagnostics | None) -> None:
+        self._tokens = tokens.tokenize(text)
+        self._index = 0
+        self._current = self._tokens[0]
+        self._at = at
+        self._diagnostics = diagnostics
+        self._subject = ""
+        self._depth = 0
+
+    # ------------------------------------------------------------ tokens
+
+    def _next(self) -> Token:
+        token = self._current
+        if self._index + 1 < len(self._tokens):
+            self._index += 1
+            self._current = self._tokens[self._index]
+        return token
+
+    def _is(self, mark: str) -> bool:
+        return self._current.text == mark and self._current.kind is Kind.MARK
+
+    def _accept(self, mark: str) -> bool:
+        if not self._is(mark):
+            return False
+        self._next()
+        return True
+
+    def _expect(self, mark: str, where: str, hint: str = "") -> Token:
+        if not self._is(mark):
+            raise self._unexpected(f"{mark!r} {where}", hint)
+        return self._next()
+
+    def _name(self, what: str, hint: str = "") -> Token:
+        if self._current.kind is not Kind.NAME:
+            raise self._unexpected(what, hint)
+        token = self._next()
+        if token.text in words.KEYWORDS or not token.text.isascii():
+            why = "a keyword there" if token.text.isascii() else "no ASCII name"
+            message = f"PyTorch's parser refuses the name {token.text!r}, {why}"
+            self._warn(token, message, "torch-refuses")
+        return token
+
+    # ------------------------------------------------------------ reports
+
+    def _error(self, offset: int, message: str, rule: str, hint: str = "") -> SchemaError:
+        return SchemaError(
+            Diagnostic(self._at(offset), message, self._subject, hint, Severity.ERROR, rule)
+        )
+
+    def _unexpected(self, wanted: str, hint: str = "", rule: str = "syntax") -> SchemaError:
+        token = self._current
+        if token.kind is Kind.BAD:
+            message, remedy = tokens.describe_bad(token)
+            return self._error(token.offset, message, "bad-token", remedy)
+        found = "the end" if token.kind is Kind.END else repr(shortened(token.text))
+        return self._error(token.offset, f"expected {wanted}, found {found}", rule, hint)
+
+    def _warn(self, token: Token, message: str, rule: str, hint: str = "") -> None:
+        if self._diagnostics is not None:
+            place = self._at(token.offset)
+            self._diagnostics.warning(place, message, subject=self._subject, hint=hint, rule=rule)
+
+    # ------------------------------------------------------------ the schema
+
+    def schema(self) -> Schema:
+        start = self._current.offset
+        name = self._operator_name()
+        self._subject = str(name)
+        positional, keyword_only, is_vararg = self._arguments()
+        returns, is_varret = self._returns()
+        if self._current.kind is not Kind.END:
+            raise self._unexpected("the end of the schema after the returns")
+        place = self._at(start)
+        return Schema(name, positional, keyword_only, returns, is_vararg, is_varret, place)
+
+    def only_type(self) -> Type:
+        marked = self._type()
+        if any(marked.marks):
+            raise self._error(0, "a type alone has no alias mark", "misplaced-alias")
+        if self._current.kind is not Kind.END:
+            raise self._unexpected("the end of the type")
+        return marked.type
+
+    def _operator_name(self) -> OperatorName:
+        base, namespace, overload = self._name("an operator's name").text, "", ""
+        if self._accept(":"):
+            self._expect(":", "after the namespace")
+            namespace, base = base, self._name("an operator's name after '::'").text
+            if self._is(":"):
+                raise self._error(
+                    self._current.offset,
+                    "a name has one namespace at most",
+                    "namespace-depth",
+                    "write NAMESPACE::NAME.OVERLOAD",
+                )
+        if self._accept("."):
+            overload = self._overload()
+        return OperatorName(base, overload, namespace)
+
+    def _overload(self) -> str:
+        token = self._name("an overload's name after '.'")
+        if token.text == "default" or token.text.startswith("__"):
+            message = f"PyTorch's parser refuses the overload name {token.text!r}"
+            self._warn(token, message, "torch-refuses", "it keeps 'default' and names in '__'")
+        return token.text
+
+    # ------------------------------------------------------------ arguments
+
+    def _arguments(self) -> tuple[tuple[Argument, ...], tuple[Argument, ...], bool]:
+        self._expect("(", "and the arguments after the operator's name")
+        found = _ArgumentList()
+        self._list("argument", lambda: self._argument_item(found))
+        if found.idle_star is not None:
+            self._warn(found.idle_star, "nothing follows the '*'", "idle-star", "delete it")
+        self._check_names([(a.name, t) for a, t in found.named], "argument")
+        self._check_order(found)
+        return tuple(found.positional), tuple(found.keyword_only), found.is_vararg
+
+    def _list(self, what: str, item: Callable[[], None]) -> None:
+        """`item, item)`: what follows an opening bracket."""
+        if self._accept(")"):
+            return
+        item()
+        while not self._accept(")"):
+            if not self._is(","):
+                raise self._unexpected(f"',' or ')' after the {what}")
+            comma = self._next()
+            if self._is(")"):
+                message = f"no {what} follows the comma"
+                raise self._error(comma.offset, message, "trailing-comma", "delete it")
+            item()
+
+    def _argument_item(self, found: _ArgumentList) -> None:
+        token = self._current
+        if found.is_vararg:
+            raise self._error(token.offset, "'...' must be the last argument", "last-dots")
+        if self._accept("*"):
+            if found.has_star:
+                self._warn(token, "a second '*' among the arguments", "idle-star", "delete it")
+            found.has_star, found.idle_star = True, token
+        elif self._accept("..."):
+            found.is_vararg = True
+        else:
+            found.add(self._argument(), token)
+
+    def _argument(self) -> Argument:
+        start = self._current
+        marked = self._type()
+        hint = f"write '{marked.type} NAME'"
+        if self._current.kind is not Kind.NAME:
+            raise self._unexpected(f"the argument's name after its type {str(marked.type)!r}", hint,
+                                   "no-argument-name")  # fmt: skip
+        name = self._name("the argument's name")
+        default = None
+        if self._accept("="):
+            default = self._default(marked.type, name.text)
+        place = self._at(start.offset)
+        return Argument(name.text, marked.type, default, _alias(marked.marks), place)
+
+    def _check_names(self, named: list[tuple[str, Token]], what: str) -> None:
+        seen: set[str] = set()
+        for name, token in named:
+            if name in seen:
+                message = f"two {what}s are named {name!r}, which PyTorch lets pass"
+                self._warn(token, message, f"duplicate-{what}", "rename one")
+            seen.add(name)
+
+    def _check_order(self, found: _ArgumentList) -> None:
+        optional = ""
+        for argument, token in found.named[: len(found.positional)]:
+            if argument.default is not None:
+                optional = argument.name
+            elif optional:
+                message = f"{argument.name!r} has no default and follows {optional!r}, which has"
+                self._warn(token, message, "default-order", "give it one, or move it before")
+                return
+
+    # ------------------------------------------------------------ returns
+
+    def _returns(self) -> tuple[tuple[Return, ...], bool]:
+        remedy = "a schema ends in '-> RETURNS'; for none write '-> ()'"
+        if self._current.kind is Kind.END:
+            raise self._unexpected("'->' and the returns", remedy, "no-returns")
+        self._expect("->", "and the returns after the arguments", remedy)
+        if self._accept("..."):
+            return (), True
+        found: list[tuple[Return, Token]] = []
+        dots: list[Token] = []
+        if self._accept("("):
+            self._list("return", lambda: self._return_item(found, dots))
+        else:
+            self._return_item(found, dots)
+        self._check_returns(found)
+        return tuple(r for r, _ in found), bool(dots)
+
+    def _return_item(self, found: list[tuple[Return, Token]], dots: list[Token]) -> None:
+        token = self._current
+        if dots:
+            raise self._error(token.offset, "'...' must be the last return", "last-dots")
+        if self._accept("..."):
+            dots.append(token)
+            return
+        marked = self._type()
+        name = self._name("a return's name").text if self._current.kind is Kind.NAME else None
+        result = Return(marked.type, name, _alias(marked.marks), self._at(token.offset))
+        found.append((result, token))
+
+    def _check_returns(self, found: list[tuple[Return, Token]]) -> None:
+        named = [(r.name, token) for r, token in found if r.name is not None]
+        self._check_names(named, "return")
+        if named and len(named) < len(found):
+            self._warn(named[0][1], "some returns have a name and some none", "partial-names",
+                       "name all or none")  # fmt: skip
+        if len(found) == 1 and found[0][0].type in (BaseType("None"), BaseType("NoneType")):
+            message = "'-> None' is one return of type None, not zero returns"
+            self._warn(found[0][1], message, "returns-none", "write '-> ()'")
+
+    # ------------------------------------------------------------ types
+
+    def _type(self) -> _Marked:
+        """A type and all that stands behind it: `?`, `[]`, `[N]`, alias marks."""
+        self._depth += 1
+        result, marks = self._base(), [self._alias_mark()]
+        nesting = self._depth
+        while True:
+            if self._is("["):
+                result, nesting = ListType(result, self._list_size()), nesting + 1
+                marks.append(self._alias_mark())
+            elif self._accept("?"):
+                result = result if isinstance(result, OptionalType) else OptionalType(result)
+                self._refuse_mark_after_optional()
+            else:
+                break
+            if nesting > _MAX_DEPTH:
+                raise self._error(self._current.offset, "the type is nested too deep", "too-deep")
+        self._depth -= 1
+        return _Marked(result, tuple(marks))
+
+    def _base(self) -> Type:
+        if self._depth > _MAX_DEPTH:
+            raise self._error(self._current.offset, "the type is nested too deep", "too-deep")
+        if self._accept("("):
+            return TupleType(tuple(self._parts()))
+        if self._current.kind is not Kind.NAME:
+            raise self._unexpected("a type")
+        token = self._next()
+        if token.text == "Dict" and self._is("("):
+            return self._dict()
+        if token.text in words.GENERIC_TYPES and self._is("("):
+            return self._generic(token)
+        if token.text == "__torch__":
+            return self._custom_class(token)
+        self._check_type_name(token)
+        return BaseType(token.text)
+
+    def _parts(self) -> list[Type]:
+        """`T, U)`. PyTorch drops the alias marks in there."""
+        found: list[Type] = []
+
+        def item() -> None:
+            token = self._current
+            marked = self._type()
+            found.append(marked.type)
+            if any(marked.marks):
+                message = "PyTorch drops alias marks inside a tuple, Dict or other brackets"
+                self._warn(token, message, "alias-dropped", "mark the whole type, or none")
+
+        self._list("type", item)
+        return found
+
+    def _dict(self) -> Type:
+        start = self._next().offset
+        parts = self._parts()
+        if len(parts) != 2:
+            message = "Dict takes a key's and a value's type"
+            raise self._error(start, message, "syntax", "write Dict(str, int)")
+        return DictType(parts[0], parts[1])
+
+    def _generic(self, name: Token) -> Type:
+        """`Future(T)` and its like have no part in bindings: the model keeps their text alone."""
+        start = self._next().offset
+        parts = self._parts()
+        count = words.GENERIC_TYPES[name.text]
+        if not parts or (count is not None and len(parts) != count):
+            raise self._error(start, f"{name.text} takes {count or 'some'} types", "syntax")
+        return BaseType(f"{name.text}({', '.join(map(str, parts))})")
+
+    def _custom_class(self, start: Token) -> Type:
+        parts = [start.text]
+        while self._accept("."):
+            parts.append(self._name("a name in the class's path").text)
+        if parts[:3] != ["__torch__", "torch", "classes"] or len(parts) < 4:
+            raise self._error(start.offset, f"{'.'.join(parts)} is no class", "unknown-type",
+                              "write __torch__.torch.classes.NAMESPACE.CLASS")  # fmt: skip
+        return BaseType(".".join(parts))
+
+    def _check_type_name(self, token: Token) -> None:
+        name = token.text
+        if name in words.TORCH_TYPES:
+            return
+        if name in words.FOREIGN_TYPES:
+            self._warn(token, f"PyTorch's C++ parser refuses the type {name}", "torch-refuses")
+        elif name[0].islower() and name.isascii() and name not in words.KEYWORDS:
+            message = f"{name!r} is read as a type variable, which no library can register"
+            self._warn(token, message, "type-variable", _type_remedy(name))
+        else:
+            message = f"unknown type {name!r}"
+            raise self._error(token.offset, message, "unknown-type", _type_remedy(name))
+
+    def _list_size(self) -> int | None:
+        opening = self._next()
+        if self._accept("]"):
+            return None
+        token = self._current
+        if token.kind is not Kind.NUMBER:
+            raise self._unexpected("']' or a size", f"write {opening.text}] or [3]")
+        size = self._number(self._next(), negative=False)
+        if not isinstance(size.value, int) or size.value > 2**31 - 1:
+            raise self._error(token.offset, f"{token.text} is no size", "bad-literal", "write [3]")
+        if tokens.is_hex(token.text):
+            self._warn(token, "PyTorch reads a hexadecimal size as 0", "torch-misreads",
+                       f"write [{size}]")  # fmt: skip
+        self._expect("]", "after the size")
+        return size.value
+
+    # ------------------------------------------------------------ alias marks
+
+    def _alias_mark(self) -> AliasInfo | None:
+        if self._accept("!"):
+            return AliasInfo(is_write=True)
+        if not self._accept("("):
+            return None
+        before = self._alias_set()
+        is_write = self._accept("!")
+        after = self._alias_set() if self._accept("->") else None
+        self._expect(")", "after the alias mark", "an alias mark is (a), (a!), (a|b) or (a! -> *)")
+        return AliasInfo(before, after, is_write)
+
+    def _alias_set(self) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        while True:
+            if self._accept("*"):
+                found["*"] = None
+            else:
+                found[self._name("an alias set's name, or '*',", "write (a) or (a!)").text] = None
+            if not self._accept("|"):
+                return tuple(found)
+
+    def _refuse_mark_after_optional(self) -> None:
+        if self._is("(") or self._is("!"):
+            message, hint = "an alias mark stands before the '?'", "write T(a!)? or T!?"
+            raise self._error(self._current.offset, message, "misplaced-alias", hint)
+
+    # ------------------------------------------------------------ defaults
+
+    def _default(self, type_: Type, name: str) -> Default:
+        start = self._current
+        found = self._value(_element(type_), 0)
+        if not _fits(found, type_):
+            message = f"the default {shortened(str(found))} of {name!r} is no {type_}"
+            self._warn(start, message, "default-type")
+        return found
+
+    def _value(self, element: Type, depth: int) -> Default:
+        token = self._current
+        if self._is("["):
+            return self._value_list(element, depth)
+        if self._is("-") or self._is("+"):
+            return self._signed(element)
+        if token.kind is Kind.NUMBER:
+            return self._checked_number(self._next(), False, element)
+        if token.kind is Kind.STRING:
+            return self._string(self._next())
+        if token.kind is Kind.NAME:
+            return self._word(self._next())
+        hint = "write a list as [1, 2]" if self._is("(") else "a default follows '=', as in x=1"
+        raise self._unexpected("a default", hint)
+
+    def _value_list(self, element: Type, depth: int) -> Default:
+        opening = self._next()
+        if depth > _MAX_DEPTH:
+            raise self._error(opening.offset, "the default is nested too deep", "too-deep")
+        items: list[Default] = []
+        while not self._accept("]"):
+            if items:
+                comma = self._expect(",", "or ']' after the element")
+                if self._is("]"):
+                    message = "no element follows the comma"
+                    raise self._error(comma.offset, message, "trailing-comma", "delete it")
+            items.append(self._value(element, depth + 1))
+        # Without spaces: torchgen splits the arguments at each ', '.
+        text = f"[{','.join(map(str, items))}]"
+        return Default(DefaultKind.LIST, tuple(items), text)
+
+    def _signed(self, element: Type) -> Default:
+        sign = self._next()
+        negative = sign.text == "-"
+        if not negative:
+            self._warn(sign, "PyTorch's parser refuses a '+' before a number", "torch-refuses",
+                       "delete it")  # fmt: skip
+        token = self._current
+        if token.kind is Kind.NAME and token.text in ("inf", "nan"):
+            self._next()
+            return self._infinite(token, negative)
+        if token.kind is not Kind.NUMBER:
+            raise self._unexpected(f"a number after {sign.text!r}")
+        return self._checked_number(self._next(), negative, element)
+
+    def _number(self, token: Token, negative: bool) -> Default:
+        try:
+            return tokens.read_number(token.text, negative)
+        except tokens.LiteralError as error:
+            raise self._literal_fault(token, error) from None
+
+    def _literal_fault(self, token: Token, error: tokens.LiteralError) -> SchemaError:
+        return self._error(token.offset + error.offset, error.message, "bad-literal", error.hint)
+
+    def _checked_number(self, token: Token, negative: bool, element: Type) -> Default:
+        found = self._number(token, negative)
+        read, shown = _torch_reads(token.text, found, element), shortened(token.text)
+        if read == "":
+            message = f"PyTorch's parser refuses the number {shown}"
+            self._warn(token, message, "torch-refuses")
+        elif read is not None:
+            message = f"PyTorch reads {shown} as {read}"
+            self._warn(token, message, "torch-misreads", f"write {shortened(str(found))}")
+        return found
+
+    def _string(self, token: Token) -> Default:
+        try:
+            value, foreign = tokens.read_string(token.text)
+        except tokens.LiteralError as error:
+            raise self._literal_fault(token, error) from None
+        text = tokens.quote(value)
+        if foreign:
+            message = "PyTorch's parser refuses an escape in this string"
+            self._warn(token, message, "torch-refuses", f"write {shortened(text)}")
+        return Default(DefaultKind.STRING, value, text)
+
+    def _word(self, token: Token) -> Default:
+        text = token.text
+        if text in _CONSTANTS:
+            return _CONSTANTS[text]
+        if text in ("inf", "nan"):
+            return self._infinite(token, False)
+        if text not in words.DEFAULT_NAMES:
+            hint = did_you_mean(text, [*words.DEFAULT_NAMES, *_CONSTANTS])
+            message = f"PyTorch's parser refuses the default {text!r}"
+            self._warn(token, message, "torch-refuses", hint)
+        return Default(DefaultKind.NAME, text, text)
+
+    def _infinite(self, token: Token, negative: bool) -> Default:
+        self._warn(token, f"PyTorch's parser refuses the default {token.text!r}", "torch-refuses")
+        return tokens.float_default(float(f"{'-' if negative else ''}{token.text}"))
+
+
+class _ArgumentList:
+    """Arguments as they are read."""
+
+    def __init__(self) -> None:
+        self.positional: list[Argument] = []
+        self.keyword_only: list[Argument] = []
+        # Each with the token it starts at.
+        self.named: list[tuple[Argument, Token]] = []
+        self.has_star = False
+        # A star that nothing has followed so far.
+        self.idle_star: Token | None = None
+        self.is_vararg = False
+
+    def add(self, argument: Argument, token: Token) -> None:
+        (self.keyword_only if self.has_star else self.positional).append(argument)
+        self.named.append((argument, token))
+        self.idle_star = None
+
+
+_CONSTANTS = {
+    "None": Default(DefaultKind.NONE, None, "None"),
+    "True": Default(DefaultKind.BOOL, True, "True"),
+    "False": Default(DefaultKind.BOOL, False, "False"),
+}
+
+
+def _alias(marks: tuple[AliasInfo | None, ...]) -> AliasInfo | None:
+    """The marks of a base and the lists around it as the model has them."""
+    if not any(marks):
+        return None
+    if len(marks) == 1:
+        return marks[0]
+    base, outer = marks[0], marks[-1]
+    if base is not None and not any(marks[1:]):
+        return AliasInfo(base.before, base.after, base.is_write, on_element=True)
+    element = _alias(marks[:-1])
+    if outer is None:
+        # The list says nothing itself.
+        return AliasInfo(after=(), element=element)
+    return AliasInfo(outer.before, outer.after, outer.is_write, element=element)
+
+
+def _element(type_: Type) -> Type:
+    """What the numbers in a default of this type are read as."""
+    while isinstance(type_, OptionalType | ListType):
+        type_ = type_.element
+    return type_
+
+
+def _torch_reads(text: str, found: Default, element: Type) -> str | None:
+    """What PyTorch reads if it is something else; '' where it refuses, None where it agrees."""
+    name = str(element)
+    if found.kind is DefaultKind.COMPLEX:
+        return None
+    if name == "complex":
+        # It takes any number for an imaginary one and cuts its last character.
+        return "an imaginary number, cut short"
+    if name == "float" or "." in text or "e" in text:
+        return None
+    if tokens.is_hex(text):
+        return "0"
+    if "E" in text:
+        return text.split("E")[0]
+    value = found.value
+    return None if isinstance(value, int) and -(2**63) <= value < 2**63 else ""
+
+
+_INTS = frozenset({DefaultKind.INT, DefaultKind.NAME})
+_BOOLS = frozenset({DefaultKind.BOOL})
+_STRINGS = frozenset({DefaultKind.STRING})
+_FLOATS = frozenset({DefaultKind.INT, DefaultKind.FLOAT})
+_COMPLEXES = _FLOATS | {DefaultKind.COMPLEX}
+_KINDS: dict[str, frozenset[DefaultKind]] = {
+    **dict.fromkeys(("int", "SymInt", "DeviceIndex"), _INTS),
+    **dict.fromkeys(("ScalarType", "Layout", "MemoryFormat"), _INTS),
+    **dict.fromkeys(("bool", "SymBool"), _BOOLS),
+    **dict.fromkeys(("str", "Device", "Dimname"), _STRINGS),
+    "float": _FLOATS,
+    "complex": _COMPLEXES,
+    **dict.fromkeys(("Scalar", "number"), _COMPLEXES | _BOOLS),
+}
+
+
+def _fits(default: Default, type_: Type) -> bool:
+    """Whether a default can be one of its type. Of types that have no literal it says nothing."""
+    if isinstance(type_, OptionalType):
+        return default.kind is DefaultKind.NONE or _fits(default, type_.element)
+    if isinstance(type_, ListType):
+        if default.kind is DefaultKind.LIST and isinstance(default.value, tuple):
+            return all(_fits(item, type_.element) for item in default.value)
+        # One value stands for all of a fixed size; None makes any Python argument optional.
+        return default.kind is DefaultKind.NONE or (
+            type_.size is not None and _fits(default, type_.element)
+        )
+    kinds = _KINDS.get(str(type_))
+    if kinds is None:
+        return default.kind is DefaultKind.NONE
+    return default.kind in kinds
+
+
+def _type_remedy(name: str) -> str:
+    if name in words.TYPE_REMEDIES:
+        return f"write {words.TYPE_REMEDIES[name]}"
+    return did_you_mean(name, [*words.TORCH_TYPES, "Dict"])
+
+
+def did_you_mean(name: str, allowed: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name[:60], sorted(allowed), n=1)
+    return f"did you mean {close[0]!r}?" if close else ""
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."
