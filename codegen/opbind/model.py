@@ -159,7 +159,8 @@ class Return:
 def annotated(type_: Type, alias: AliasInfo | None) -> str:
     """The type's text with its alias mark where the language wants it: `Tensor(a!)?`.
 
-    `Tensor(a!)[]` is the form for a list's elements, `Tensor[](a!)` is the form for the list itself. An optional is marked on what it holds.
+    `Tensor(a!)[]` is the form for a list's elements, `Tensor[](a!)` for the list itself. An
+    optional is marked on what it holds.
     """
     if alias is None:
         return str(type_)
