@@ -101,7 +101,9 @@ std::string describe_object(PyObject* object) {
     return "None";
   }
   if (host::is_tensor(object)) {
-    return "a " + host::describe(host::unpack(object));
+    const std::string text = host::describe(host::unpack(object));
+    const bool starts_with_vowel = std::string_view("aeiou").find(text[0]) != std::string_view::npos;
+    return (starts_with_vowel ? "an " : "a ") + text;
   }
   return python_type_name(object) + short_value(object);
 }

@@ -131,9 +131,12 @@ void translate_current_exception() noexcept {
 }
 
 PyObject* issue_warnings(host::WarningScope& warnings, PyObject* result) noexcept {
-  const bool failed = result == nullptr;
-  if (warnings.issue(failed)) {
-    return result;
+  try {
+    if (warnings.issue(/*with_error=*/result == nullptr)) {
+      return result;
+    }
+  } catch (...) {
+    translate_current_exception();
   }
   Py_XDECREF(result);
   return nullptr;

@@ -106,6 +106,7 @@ std::string describe(const Tensor& tensor) {
     const c10::SymIntArrayRef sizes = tensor.sym_sizes();
     for (std::size_t i = 0; i < sizes.size(); ++i) text << (i == 0 ? "" : ", ") << sizes[i];
     text << (sizes.size() == 1 ? ",)" : ")");
+    if (tensor.requires_grad()) text << " that requires grad";
     return text.str();
   } catch (const std::exception&) {  // a subclass whose sizes are computed in Python
     return "tensor";

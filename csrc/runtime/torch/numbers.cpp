@@ -147,17 +147,6 @@ NumberKind detail::number_kind_slow(PyObject* object) noexcept {
   return kind != NumberKind::not_number ? kind : symbolic_kind(type);
 }
 
-std::int64_t tensor_to_int64(PyObject* object) {
-  const Scalar value = item(unpack(object));
-  try {
-    return value.toLong();
-  } catch (const std::exception&) {
-    throw std::overflow_error("the tensor's value does not fit a signed 64-bit integer");
-  }
-}
-
-double tensor_to_double(PyObject* object) { return item(unpack(object)).toDouble(); }
-
 Scalar unpack_scalar(PyObject* object) {
   if (is_tensor(object)) return item(unpack(object));
   switch (number_kind(object)) {
