@@ -1,0 +1,243 @@
+"""Wrong calls: the type of the exception and its whole text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import demo_ops
+import numpy as np
+import pytest
+import torch
+
+X = torch.ones(2, 3)
+
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "type": (
+        lambda: demo_ops.scale(X, "2"),
+        "scale(): argument 'alpha' (position 2) must be float, not str ('2')",
+    ),
+    "no tensor": (
+        lambda: demo_ops.scale([1.0]),
+        "scale(): argument 'input' (position 1) must be Tensor, not list",
+    ),
+    "none": (
+        lambda: demo_ops.scale(None),
+        "scale(): argument 'input' (position 1) must be Tensor, not None",
+    ),
+    "missing": (
+        lambda: demo_ops.scale(),
+        "scale(): missing required argument 'input' (position 1)",
+    ),
+    "missing several": (
+        lambda: demo_ops.nms(X),
+        "nms(): missing required arguments 'scores' (position 2), 'iou_threshold' (position 3)",
+    ),
+    "too many": (
+        lambda: demo_ops.scale(X, 1.0, 2.0),
+        "scale(): takes at most 2 positional arguments, but 3 were given",
+    ),
+    "keyword-only by position": (
+        lambda: demo_ops.describe(X, "x", True),
+        "describe(): takes at most 2 positional arguments, but 3 were given; "
+        "'verbose' is keyword-only",
+    ),
+    "keyword": (
+        lambda: demo_ops.scale(X, alhpa=2.0),
+        "scale(): unexpected keyword argument 'alhpa'; did you mean 'alpha'?",
+    ),
+    "far keyword": (
+        lambda: demo_ops.scale(X, verbosity=2.0),
+        "scale(): unexpected keyword argument 'verbosity'",
+    ),
+    "umlaut keyword": (
+        lambda: demo_ops.scale(X, **{"älpha": 2.0}),
+        "scale(): unexpected keyword argument 'älpha'; did you mean 'alpha'?",
+    ),
+    "twice": (
+        lambda: demo_ops.scale(X, 1.0, alpha=2.0),
+        "scale(): multiple values for argument 'alpha' (position 2)",
+    ),
+    "element": (
+        lambda: demo_ops.strides_of(X, [0, 2.5]),
+        "strides_of(): argument 'dims' (position 2): dims[1] must be int, not float (2.5)",
+    ),
+    "first element bool": (
+        lambda: demo_ops.strides_of(X, (True, 2)),
+        "strides_of(): argument 'dims' (position 2): dims[0] must be int, not bool (True)",
+    ),
+    "last element bool": (
+        lambda: demo_ops.strides_of(X, (2, True)),
+        "strides_of(): argument 'dims' (position 2): dims[1] must be int, not bool (True)",
+    ),
+    "element none": (
+        lambda: demo_ops.strides_of(X, (2, None)),
+        "strides_of(): argument 'dims' (position 2): dims[1] must be int, not None",
+    ),
+    "int for int[]": (
+        lambda: demo_ops.strides_of(X, 0),
+        "strides_of(): argument 'dims' (position 2) must be int[] or None, not int (0)",
+    ),
+    "tensor element": (
+        lambda: demo_ops.weighted_sum([X, 1]),
+        "weighted_sum(): argument 'tensors' (position 1): tensors[1] must be Tensor, not int (1)",
+    ),
+    "bool for int": (
+        lambda: demo_ops.busy_wait_ms(True),
+        "busy_wait_ms(): argument 'ms' (position 1) must be int, not bool (True)",
+    ),
+    "numpy bool for int": (
+        lambda: demo_ops.busy_wait_ms(np.bool_(True)),
+        "busy_wait_ms(): argument 'ms' (position 1) must be int, not numpy.bool",
+    ),
+    "float for int": (
+        lambda: demo_ops.busy_wait_ms(0.0),
+        "busy_wait_ms(): argument 'ms' (position 1) must be int, not float (0.0)",
+    ),
+    "numpy float for int": (
+        lambda: demo_ops.busy_wait_ms(np.float64(0)),
+        "busy_wait_ms(): argument 'ms' (position 1) must be int, not numpy.float64",
+    ),
+    "float tensor for int": (
+        lambda: demo_ops.busy_wait_ms(torch.tensor(2.7)),
+        "busy_wait_ms(): argument 'ms' (position 1) must be int, "
+        "not a float32 tensor of shape ()",
+    ),
+    "1-d tensor for int": (
+        lambda: demo_ops.busy_wait_ms(torch.tensor([2])),
+        "busy_wait_ms(): argument 'ms' (position 1) must be int, not an int64 tensor of shape (1,)",
+    ),
+    "tensor with grad for float": (
+        lambda: demo_ops.scale(X, torch.tensor(2.0, requires_grad=True)),
+        "scale(): argument 'alpha' (position 2) must be float, not a float32 tensor of shape () "
+        "that requires grad",
+    ),
+    "complex for float": (
+        lambda: demo_ops.scale(X, 1j),
+        "scale(): argument 'alpha' (position 2) must be float, not complex",
+    ),
+    "int for bool": (
+        lambda: demo_ops.describe(X, verbose=1),
+        "describe(): argument 'verbose' must be bool, not int (1)",
+    ),
+    "bytes for str": (
+        lambda: demo_ops.describe(X, b"x"),
+        "describe(): argument 'prefix' (position 2) must be str, not bytes",
+    ),
+    "str for dtype": (
+        lambda: demo_ops.cast(X, "float32"),
+        "cast(): argument 'dtype' (position 2) must be torch.dtype, not str ('float32')",
+    ),
+    "long text is not repeated": (
+        lambda: demo_ops.scale(X, "x" * 1000),
+        "scale(): argument 'alpha' (position 2) must be float, not str",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "text"), REFUSED.values(), ids=REFUSED.keys())
+def test_refused(call: Callable[[], Any], text: str) -> None:
+    with pytest.raises(TypeError) as raised:
+        call()
+    assert str(raised.value) == text
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 2**64, 10**20, np.uint64(2**63)], ids=str)
+def test_ints_beyond_64_bits_are_named(number: int) -> None:
+    with pytest.raises(OverflowError) as raised:
+        demo_ops.busy_wait_ms(number)
+    assert str(raised.value) == (
+        "busy_wait_ms(): argument 'ms' (position 1) must lie between -2**63 and 2**63 - 1"
+    )
+    with pytest.raises(OverflowError) as raised:
+        demo_ops.strides_of(X, (0, number))
+    assert str(raised.value) == (
+        "strides_of(): argument 'dims' (position 2): dims[1] must lie between -2**63 and 2**63 - 1"
+    )
+
+
+def test_overloads_name_every_candidate_with_its_reason_nearest_first() -> None:
+    with pytest.raises(TypeError) as raised:
+        demo_ops.add(X, X, alpha="2")
+    lines = str(raised.value).splitlines()
+    assert lines[0] == "add(): no signature takes these arguments; the nearest comes first:"
+    assert lines[1].startswith("  add(Tensor input, Tensor other, *, Scalar alpha=1")
+    assert lines[2] == "    argument 'alpha' must be Scalar, not str ('2')"
+    assert lines[3].startswith("  add(Tensor input, Scalar other, Scalar alpha=1")
+    assert lines[4] == (
+        "    argument 'other' (position 2) must be Scalar, not a float32 tensor of shape (2, 3)"
+    )
+    assert len(lines) == 5
+
+
+def test_overloads_name_the_unknown_keyword() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'alhpa'; did you mean"):
+        demo_ops.add(X, X, alhpa=2)
+
+
+def test_lone_surrogates_keep_their_exception() -> None:
+    with pytest.raises(UnicodeEncodeError):
+        demo_ops.describe(X, "\ud800")
+
+
+class Loud:
+    def __index__(self) -> int:
+        raise KeyboardInterrupt("mine")
+
+
+def test_exceptions_of_python_code_pass_unchanged() -> None:
+    with pytest.raises(KeyboardInterrupt, match="mine"):
+        demo_ops.busy_wait_ms(Loud())
+    with pytest.raises(KeyboardInterrupt, match="mine"):
+        demo_ops.sum(X, [0, Loud()])
+
+
+# --- exceptions of kernels ------------------------------------------------------------------------
+
+KINDS: dict[str, type[BaseException]] = {
+    "error": RuntimeError,
+    "index_error": IndexError,
+    "value_error": ValueError,
+    "type_error": TypeError,
+    "not_implemented": NotImplementedError,
+    "out_of_memory": torch.OutOfMemoryError,
+    "runtime_error": RuntimeError,
+    "out_of_range": IndexError,
+    "invalid_argument": ValueError,
+    "domain_error": ValueError,
+    "length_error": ValueError,
+    "range_error": ValueError,
+    "overflow_error": OverflowError,
+    "system_error": RuntimeError,
+    "bad_alloc": MemoryError,
+    "python_error": KeyError,
+    "int": RuntimeError,
+}
+
+
+@pytest.mark.parametrize(("kind", "expected"), KINDS.items(), ids=KINDS.keys())
+def test_exceptions_of_kernels(kind: str, expected: type[BaseException]) -> None:
+    with pytest.raises(expected) as raised:
+        demo_ops.raise_error(kind)
+    assert type(raised.value) is expected
+    text = str(raised.value)
+    assert "frame #" not in text
+    assert "Exception raised from" not in text
+    assert "no known kind" not in text
+
+
+def test_unknown_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match="nonsense"):
+        demo_ops.raise_error("nonsense")
+
+
+def test_text_that_is_no_utf8_keeps_its_type() -> None:
+    with pytest.raises(ValueError, match="\ufffd"):
+        demo_ops.raise_error("not_utf8")
+
+
+def test_a_failed_call_leaves_the_module_usable() -> None:
+    for _ in range(100):
+        with pytest.raises(IndexError):
+            demo_ops.sum(X, 7)
+    assert demo_ops.sum(X).item() == 6

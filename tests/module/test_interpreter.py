@@ -1,0 +1,304 @@
+"""The GIL, threads, object identity, reference counts and warnings."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import threading
+import time
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import demo_ops
+import pytest
+import torch
+
+X = torch.ones(2, 3)
+
+# --- GIL ------------------------------------------------------------------------------------------
+
+
+def ticks_during(call: Callable[[], Any]) -> int:
+    """How often another Python thread runs while `call` does."""
+    count = 0
+    done = threading.Event()
+
+    def tick() -> None:
+        nonlocal count
+        while not done.is_set():
+            count += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    time.sleep(0.02)
+    before = count
+    call()
+    during = count - before
+    done.set()
+    thread.join()
+    return during
+
+
+def test_a_kernel_runs_without_the_gil() -> None:
+    assert ticks_during(lambda: demo_ops.busy_wait_ms(300)) > 10
+
+
+def test_threads_mixing_right_and_wrong_calls() -> None:
+    failures: list[object] = []
+
+    def work(seed: int) -> None:
+        for i in range(200):
+            x = torch.full((3,), float(seed))
+            if not torch.equal(demo_ops.add(x, x, alpha=i), x + i * x):
+                failures.append((seed, i))
+            try:
+                demo_ops.add(x, "wrong")
+                failures.append("no error")
+            except TypeError:
+                pass
+            try:
+                demo_ops.raise_error("value_error")
+                failures.append("no error")
+            except ValueError:
+                pass
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_a_list_cleared_by_another_thread_keeps_its_tensors_alive() -> None:
+    stop = threading.Event()
+    shared: list[torch.Tensor] = []
+
+    def churn() -> None:
+        while not stop.is_set():
+            shared.clear()
+            shared.extend(torch.ones(100) for _ in range(8))
+
+    thread = threading.Thread(target=churn)
+    thread.start()
+    try:
+        for _ in range(2000):
+            try:
+                assert demo_ops.cat(shared).eq(1).all()
+            except RuntimeError:
+                pass  # Empty, or changed while it was read.
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_daemon_threads_inside_ops_at_exit() -> None:
+    code = """
+import threading, time, demo_ops, torch
+x = torch.ones(3)
+def loop(call):
+    while True:
+        try: call()
+        except ValueError: pass
+calls = [lambda: demo_ops.add(x, x), lambda: demo_ops.raise_error("value_error"),
+         lambda: demo_ops.cat([x, x]), lambda: demo_ops.busy_wait_ms(1)]
+for call in calls:
+    threading.Thread(target=loop, args=(call,), daemon=True).start()
+time.sleep(0.2)
+"""
+    for _ in range(3):
+        result = run_python(code)
+        assert result.returncode == 0, result.stderr
+
+
+def run_python(code: str, *flags: str) -> subprocess.CompletedProcess[str]:
+    path = demo_ops.__path__[0].rsplit("/", 1)[0]
+    script = f"import sys; sys.path.insert(0, {path!r})\n{code}"
+    command = [sys.executable, *flags, "-c", script]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+# --- identity and life ----------------------------------------------------------------------------
+
+
+class Tagged(torch.Tensor):
+    tag: str
+
+
+def test_the_kept_object_comes_back() -> None:
+    x = torch.ones(3).as_subclass(Tagged)
+    x.tag = "mine"
+    with torch._C.DisableTorchFunctionSubclass():
+        demo_ops.keep(x)
+        identity = id(x)
+        del x
+        gc.collect()
+        back = demo_ops.take()
+    assert id(back) == identity
+    assert type(back) is Tagged
+    assert back.tag == "mine"
+
+
+def test_take_of_nothing_is_an_error() -> None:
+    with pytest.raises(RuntimeError, match="keep"):
+        demo_ops.take()
+
+
+def test_keeping_another_drops_the_first() -> None:
+    first = torch.ones(3)
+    seen = weakref.ref(first)
+    demo_ops.keep(first)
+    del first
+    gc.collect()
+    demo_ops.keep(torch.zeros(3))
+    gc.collect()
+    assert seen() is None
+    demo_ops.take()
+
+
+def test_the_old_tensor_is_dropped_outside_the_mutex() -> None:
+    """The old one's finaliser keeps a tensor in its turn: a deadlock if the mutex were held."""
+    code = """
+import demo_ops, torch, weakref, faulthandler
+faulthandler.dump_traceback_later(20, exit=True)
+first = torch.ones(3)
+weakref.finalize(first, lambda: demo_ops.keep(torch.full((1,), 7.0)))
+demo_ops.keep(first)
+del first
+demo_ops.keep(torch.zeros(3))
+demo_ops.take()
+"""
+    result = run_python(code)
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_cycle_through_a_kept_tensor_is_collected() -> None:
+    x = torch.ones(3)
+    x.self = x  # type: ignore[attr-defined]
+    seen = weakref.ref(x)
+    demo_ops.keep(x)
+    del x
+    gc.collect()
+    assert seen() is not None
+    demo_ops.take()
+    gc.collect()
+    assert seen() is None
+
+
+# --- reference counts -----------------------------------------------------------------------------
+
+ARGUMENTS: dict[str, Any] = {
+    "tensor": torch.ones(2, 3),
+    "out": torch.empty(2, 3),
+    "list": [torch.ones(2), torch.ones(2)],
+    "ints": [0, 1],
+    "dtype": torch.float64,
+    "text": "a text that nobody else holds",
+    "number": 123456.75,
+}
+R = ARGUMENTS
+
+
+def failing(call: Callable[[], Any]) -> Callable[[], None]:
+    def run() -> None:
+        try:
+            call()
+        except (TypeError, ValueError, IndexError, RuntimeError, KeyError, OverflowError):
+            return
+        raise AssertionError("the call was to fail")
+
+    return run
+
+
+BALANCED: dict[str, Callable[[], Any]] = {
+    "success": lambda: demo_ops.add(R["tensor"], R["tensor"], alpha=R["number"]),
+    "list": lambda: demo_ops.cat(R["list"], 0),
+    "ints": lambda: demo_ops.sum(R["tensor"], R["ints"], dtype=R["dtype"]),
+    "text": lambda: demo_ops.describe(R["tensor"], R["text"]),
+    "none": lambda: demo_ops.clamp(R["tensor"], None, R["number"]),
+    "named tuple": lambda: demo_ops.max(R["tensor"], 1),
+    "nothing": lambda: demo_ops.busy_wait_ms(0),
+    "out": lambda: demo_ops.add(R["tensor"], R["tensor"], out=R["out"]),
+    "type error": failing(lambda: demo_ops.add(R["tensor"], R["text"])),
+    "keyword error": failing(lambda: demo_ops.scale(R["tensor"], **{R["text"]: R["number"]})),
+    "element error": failing(lambda: demo_ops.cat([R["tensor"], R["text"]])),
+    "overflow": failing(lambda: demo_ops.sum(R["tensor"], [0, 2**70])),
+    "kernel error": failing(lambda: demo_ops.sum(R["tensor"], 9)),
+    "python error": failing(lambda: demo_ops.raise_error("python_error")),
+}
+
+
+@pytest.mark.parametrize("call", BALANCED.values(), ids=BALANCED.keys())
+def test_reference_counts_are_balanced(call: Callable[[], Any]) -> None:
+    watched = [*ARGUMENTS.values(), *ARGUMENTS["list"], True, None, torch.return_types.max]
+    call()
+    before = [sys.getrefcount(o) for o in watched]
+    for _ in range(1000):
+        call()
+    after = [sys.getrefcount(o) for o in watched]
+    # Immortal or shared objects move by a few; a leak moves by a thousand.
+    assert all(abs(a - b) < 100 for a, b in zip(after, before, strict=True))
+
+
+def test_no_tensor_is_left_behind() -> None:
+    def live() -> int:
+        gc.collect()
+        return sum(isinstance(o, torch.Tensor) for o in gc.get_objects())
+
+    for call in BALANCED.values():
+        call()
+    before = live()
+    for call in BALANCED.values():
+        for _ in range(20):
+            call()
+    assert live() <= before
+
+
+# --- warnings -------------------------------------------------------------------------------------
+
+
+def resized() -> torch.Tensor:
+    """An op of torch's that warns: its out= has elements and another shape."""
+    return demo_ops.add(X, X, out=torch.ones(7))
+
+
+def test_a_cpp_warning_is_a_python_warning() -> None:
+    with pytest.warns(UserWarning, match="was resized"):
+        result = resized()
+    assert torch.equal(result, X + X)
+
+
+def test_a_warning_turned_into_an_error_is_raised() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="was resized"):
+            resized()
+    assert torch.equal(demo_ops.add(X, X), X + X)
+
+
+def test_an_error_beats_a_warning() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(RuntimeError):
+            demo_ops.raise_error("warning_then_error")
+    assert [str(w.message) for w in caught if "before the error" in str(w.message)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeError, match="after the warning"):
+            demo_ops.raise_error("warning_then_error")
+
+
+def test_warnings_as_errors_from_the_command_line() -> None:
+    code = """
+import demo_ops, torch
+try:
+    demo_ops.add(torch.ones(2), torch.ones(2), out=torch.ones(7))
+except UserWarning as e:
+    print("raised")
+"""
+    result = run_python(code, "-W", "error::UserWarning:__main__")
+    assert result.stdout.strip().endswith("raised"), result.stderr
