@@ -91,8 +91,8 @@ inline Tensor& unpack_mutable(PyObject* object) { return detail::value_of<Tensor
 inline PyObject* wrap(Tensor&& tensor) { return ::THPVariable_Wrap(std::move(tensor)); }
 inline PyObject* wrap(const Tensor& tensor) { return ::THPVariable_Wrap(tensor); }
 
-/// "float32 tensor of shape (2, 3)", " that requires grad" if it does; for error texts. Never throws,
-/// never empty.
+/// "float32 tensor of shape (2, 3)", " that requires grad" if it does; for error texts. Never
+/// throws, never empty.
 std::string describe(const Tensor& tensor);
 
 /// Sets requires_grad of a fresh tensor, as torch's factory functions do.
