@@ -62,6 +62,8 @@ _MAX_DEPTH = 24
 
 Place = Callable[[int], Location]
 
+_DIGITS = "0123456789"
+
 
 def places(text: str, start: Location) -> Place:
     """The places of a text that stands as it is, its first character at `start`."""
@@ -347,8 +349,7 @@ class Reader:
             return self._generic(token)
         if token.text == "__torch__":
             return self._custom_class(token)
-        self._check_type_name(token)
-        return BaseType(token.text)
+        return BaseType(self._type_name(token))
 
     def _parts(self) -> list[Type]:
         """`T, U)`. PyTorch drops the alias marks in there."""
@@ -391,34 +392,46 @@ class Reader:
                               "write __torch__.torch.classes.NAMESPACE.CLASS")  # fmt: skip
         return BaseType(".".join(parts))
 
-    def _check_type_name(self, token: Token) -> None:
-        name = token.text
+    def _type_name(self, token: Token) -> str:
+        parts = [token.text]
+        while self._accept("."):
+            parts.append(self._name("a name after the '.' in a type").text)
+        name = ".".join(parts)
         if name in words.TORCH_TYPES:
-            return
+            return name
         if name in words.FOREIGN_TYPES:
             self._warn(token, f"PyTorch's C++ parser refuses the type {name}", "torch-refuses")
         elif name[0].islower() and name.isascii() and name not in words.KEYWORDS:
-            message = f"{name!r} is read as a type variable, which no library can register"
+            message = f"{shortened(name)!r} is read as a type variable: no library can register it"
             self._warn(token, message, "type-variable", _type_remedy(name))
         else:
-            message = f"unknown type {name!r}"
+            message = f"unknown type {shortened(name)!r}"
             raise self._error(token.offset, message, "unknown-type", _type_remedy(name))
+        return name
 
     def _list_size(self) -> int | None:
-        opening = self._next()
+        self._next()
         if self._accept("]"):
             return None
         token = self._current
         if token.kind is not Kind.NUMBER:
-            raise self._unexpected("']' or a size", f"write {opening.text}] or [3]")
-        size = self._number(self._next(), negative=False)
-        if not isinstance(size.value, int) or size.value > 2**31 - 1:
-            raise self._error(token.offset, f"{token.text} is no size", "bad-literal", "write [3]")
-        if tokens.is_hex(token.text):
-            self._warn(token, "PyTorch reads a hexadecimal size as 0", "torch-misreads",
-                       f"write [{size}]")  # fmt: skip
+            raise self._unexpected("']' or a size", "write [] or [3]")
+        size = self._size(self._next())
         self._expect("]", "after the size")
-        return size.value
+        return size
+
+    def _size(self, token: Token) -> int:
+        """A whole number; of another one PyTorch takes the digits in front, and so do we."""
+        found = self._number(token, negative=False).value
+        digits = token.text[: len(token.text) - len(token.text.lstrip(_DIGITS))]
+        size = found if isinstance(found, int) else int(digits or -1)
+        if not 0 <= size < 2**31:
+            message = f"{shortened(token.text)} is no size"
+            raise self._error(token.offset, message, "bad-literal", "write [3]")
+        if not token.text.isdigit():
+            message = f"PyTorch reads the size {shortened(token.text)} as {int(digits)}"
+            self._warn(token, message, "torch-misreads", f"write [{size}]")
+        return size
 
     # ------------------------------------------------------------ alias marks
 
@@ -594,17 +607,15 @@ def _alias(marks: tuple[AliasInfo | None, ...]) -> AliasInfo | None:
 
 
 def _element(type_: Type) -> Type:
-    """What the numbers in a default of this type are read as."""
-    while isinstance(type_, OptionalType | ListType):
-        type_ = type_.element
-    return type_
+    """The type by which PyTorch reads the numbers of a default; it does not look into optionals."""
+    return type_.element if isinstance(type_, ListType) else type_
 
 
 def _torch_reads(text: str, found: Default, element: Type) -> str | None:
     """What PyTorch reads if it is something else; '' where it refuses, None where it agrees."""
     name = str(element)
     if found.kind is DefaultKind.COMPLEX:
-        return None
+        return "" if text.endswith("J") else None
     if name == "complex":
         # It takes any number for an imaginary one and cuts its last character.
         return "an imaginary number, cut short"

@@ -6,6 +6,7 @@ reports the first fault in the order of the text. Offsets count characters from 
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from enum import Enum
@@ -48,8 +49,8 @@ _TOKEN = re.compile(
   | (?P<NAME> [^\W\d]\w* )
   | (?P<NUMBER>
         (?: 0[xX][0-9a-fA-F]+ (?:\.[0-9a-fA-F]*)? (?:[pP][+-]?[0-9]+)?
-          | (?: [0-9]+(?:\.[0-9]*)? | \.[0-9]+ ) (?:[eE][+-]?[0-9]+)? [jJ]?
-        ) (?![\w.]) )
+          | (?: [0-9]+(?:\.[0-9]*)? | \.[0-9]+ ) (?:[eE][+-]?[0-9]+)?
+        ) [jJ]? (?![\w.]) )
   | (?P<STRING>
         \'\'\'(?:[^\\]|\\.)*?\'\'\' | \"\"\"(?:[^\\]|\\.)*?\"\"\"
       | '(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*" )
@@ -135,10 +136,7 @@ def float_default(value: float) -> Default:
 def _read_hex(text: str, sign: str) -> Default:
     if "." not in text and "p" not in text.lower():
         return int_default(int(f"{sign}{text}", 16))
-    try:
-        return float_default(float.fromhex(f"{sign}{text}"))
-    except (OverflowError, ValueError):
-        raise LiteralError(0, f"{text} is too large for a float") from None
+    return float_default(_finite(f"{sign}{text}"))
 
 
 def _read_complex(text: str, sign: str) -> Default:
@@ -149,8 +147,11 @@ def _read_complex(text: str, sign: str) -> Default:
 
 
 def _finite(text: str) -> float:
-    value = float(text)
-    if value in (float("inf"), float("-inf")):
+    try:
+        value = float.fromhex(text) if "x" in text.lower() else float(text)
+    except OverflowError:
+        value = math.inf
+    if math.isinf(value):
         raise LiteralError(0, f"{text} is too large for a float", "write inf for infinity")
     return value
 
