@@ -1,0 +1,608 @@
+"""What is known of each schema type, one row per type.
+
+    int[2] stride=1
+    |  |          |
+    |  |          +--- row.defaults: which ways of writing a default the type takes, and its C++,
+    |  |               Python and stub text
+    |  +-------------- `size`: of the parameter, not of the row; `int[]` and `int[2]` share a row
+    +----------------- row.cpp_argument `at::IntArrayRef`, row.accessor `intlist`,
+                       row.tag `INT_LIST`, row.stub_argument, row.accepts, row.rank
+
+The C++ of the bindings, the stubs, the printed signatures and the order of overloads all come from
+here, so they cannot disagree. A type is added by adding its row; nothing else knows it by name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from . import cpp_text
+from .model import BaseType, Default, DefaultKind, ListType, OptionalType, Type
+
+INT64_MIN = -(2**63)
+INT64_MAX = 2**63 - 1
+
+
+class DefaultFault(Exception):
+    """A default that its type does not take: `rule`, what is wrong, and what is allowed."""
+
+    def __init__(
+        self, rule: str, message: str, hint: str, candidates: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.message = message
+        self.hint = hint
+        # Names to choose from, when the fault is an unknown one.
+        self.candidates = candidates
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultForms:
+    """One default in every language that shows it."""
+
+    # A maker of core/signature.h: `of_double(0.5)`. For a list, the elements stand in `ints`.
+    cpp: str
+    # As __text_signature__ may hold it; `...` where Python cannot read the value back.
+    python: str
+    # As the stub shows it.
+    stub: str
+    # As the signature's text shows it: the schema's own words.
+    text: str
+    # The elements of a list default, which need an array of their own; None for other defaults.
+    ints: tuple[int, ...] | None = None
+    # The text of a string default, which may be too long for one line.
+    string: str | None = None
+    # Whether torch's schema parser can read it in a registration.
+    is_registrable: bool = True
+
+
+# Default of an argument -> its forms; `size` is N of `T[N]`, or 0. Raises DefaultFault.
+DefaultRule = Callable[[Default, int], DefaultForms]
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRow:
+    """All that is known of one schema type."""
+
+    # The type without the N of a list: "int[]?".
+    schema: str
+    # Type of a C++ parameter.
+    cpp_argument: str
+    # Member of PythonArgs that reads it.
+    accessor: str
+    # Its ParameterType.
+    tag: str
+    # What a stub says of a parameter.
+    stub_argument: str
+    # The kinds of Python values that a parameter takes.
+    accepts: frozenset[str]
+    # Among overloads: a lower rank is tried first, as its type is more exact.
+    rank: int
+    # Who keeps the value alive while the kernel runs without the GIL.
+    ownership: str
+    # C++ type of a return; '' if the type cannot be returned.
+    cpp_return: str = ""
+    # What a stub says of a return.
+    stub_return: str = ""
+    # C++ type and accessor of a written argument, where they differ.
+    cpp_written: str = ""
+    accessor_written: str = ""
+    # C++ type of a written return, where it differs.
+    cpp_return_written: str = ""
+    # The optional form is allowed to be None.
+    is_optional: bool = False
+    is_tensor_like: bool = False
+    # A lone value may stand for a list of N.
+    broadcasts: bool = False
+    # `f(1, 2)` may stand for `f((1, 2))`.
+    takes_varargs: bool = False
+    # Numbers may be given where the op says so.
+    takes_numbers: bool = False
+    # `self` of this type is called `input` in a function.
+    renames_self: bool = False
+    # What a lone value adds to a stub's parameter type.
+    stub_lone: str = ""
+    defaults: Mapping[DefaultKind, DefaultRule] = field(default_factory=dict)
+    # What the defaults may be, for messages.
+    defaults_text: str = "no default"
+
+    def accepts_with(self, size: int, numbers: bool) -> frozenset[str]:
+        """The kinds of values that a parameter of this row takes."""
+        accepted = self.accepts
+        if size and self.broadcasts:
+            accepted |= _INT
+        if numbers and self.takes_numbers:
+            accepted |= _NUMBERS
+        return accepted
+
+    def stub_with(self, size: int, numbers: bool) -> str:
+        """The stub's type of a parameter of this row."""
+        before = [self.stub_lone] if size and self.stub_lone else []
+        after = ["int | float | complex"] if numbers and self.takes_numbers else []
+        base = self.stub_argument.removesuffix(" | None")
+        tail = ["None"] if self.is_optional else []
+        return " | ".join([*before, base, *after, *tail])
+
+    def default_forms(self, default: Default, size: int) -> DefaultForms:
+        """The default's forms. Raises DefaultFault if the type does not take it."""
+        rule = self.defaults.get(default.kind)
+        if rule is None:
+            raise DefaultFault(
+                "default-type",
+                f"{default} is no default for {self.schema}",
+                f"{self.schema} takes {self.defaults_text}",
+            )
+        return rule(default, size)
+
+
+# --- defaults -----------------------------------------------------------------------------------
+
+
+def _none(_default: Default, _size: int) -> DefaultForms:
+    return DefaultForms("none()", "None", "None", "None")
+
+
+def _bool(default: Default, _size: int) -> DefaultForms:
+    value = bool(default.value)
+    return DefaultForms(f"of_bool({str(value).lower()})", str(value), str(value), default.text)
+
+
+def _checked_int(default: Default) -> int:
+    value = default.value
+    assert isinstance(value, int)
+    if not INT64_MIN <= value <= INT64_MAX:
+        raise DefaultFault(
+            "default-range",
+            f"{default} is out of range",
+            f"an int lies between {INT64_MIN} and {INT64_MAX}",
+        )
+    return value
+
+
+def cpp_int(value: int) -> str:
+    # C++ reads -9223372036854775808 as the negation of a number that no type holds.
+    return f"{value + 1} - 1" if value == INT64_MIN else str(value)
+
+
+def _int(default: Default, _size: int) -> DefaultForms:
+    value = _checked_int(default)
+    return DefaultForms(f"of_int({cpp_int(value)})", str(value), str(value), default.text)
+
+
+def _float(default: Default, _size: int) -> DefaultForms:
+    value = _as_float(default)
+    if math.isfinite(value):
+        return DefaultForms(f"of_double({value!r})", repr(value), repr(value), default.text)
+    return _non_finite(value, default.text)
+
+
+def _as_float(default: Default) -> float:
+    assert isinstance(default.value, (int, float))
+    try:
+        value = float(default.value)
+    except OverflowError:
+        value = math.inf
+    # 1e400 reads as infinity, which is not what was written.
+    if math.isinf(value) and default.text.lower().lstrip("+-") not in ("inf", "infinity"):
+        raise DefaultFault(
+            "default-range", f"{default} is out of range", "a float is an IEEE double"
+        )
+    return value
+
+
+def _non_finite(value: float, text: str) -> DefaultForms:
+    sign = "-" if value < 0 else ""
+    name = "quiet_NaN" if math.isnan(value) else "infinity"
+    cpp = f"of_double({sign}std::numeric_limits<double>::{name}())"
+    return DefaultForms(cpp, "...", f'float("{value}")', text, is_registrable=False)
+
+
+def _float_name(default: Default, _size: int) -> DefaultForms:
+    """`inf` and `nan`, should they be read as names."""
+    text = default.text.lower().lstrip("+-")
+    if text not in ("inf", "infinity", "nan"):
+        raise DefaultFault(
+            "default-name", f"{default} is no float", "a float takes a number", ("inf", "nan")
+        )
+    return _non_finite(float(default.text), default.text)
+
+
+def _string(default: Default, _size: int) -> DefaultForms:
+    value = default.value
+    assert isinstance(value, str)
+    literal = cpp_text.string_literal(value)
+    cpp = f"of_string({literal}, {cpp_text.byte_length(value)})"
+    return DefaultForms(cpp, repr(value), repr(value), default.text, string=value)
+
+
+def _ints(default: Default, _size: int) -> DefaultForms:
+    elements = default.value
+    assert isinstance(elements, tuple)
+    values = []
+    for element in elements:
+        if element.kind is not DefaultKind.INT:
+            raise DefaultFault(
+                "default-type", f"{element} is no int", "the elements of an int[] are ints"
+            )
+        values.append(_checked_int(element))
+    return _ints_forms(tuple(values), default.text)
+
+
+def _ints_forms(values: tuple[int, ...], text: str) -> DefaultForms:
+    python = f"({', '.join(map(str, values))}{',' if len(values) == 1 else ''})"
+    return DefaultForms("", python, python, text, ints=values)
+
+
+def _lone_int(default: Default, size: int) -> DefaultForms:
+    if not size:
+        raise DefaultFault(
+            "default-type",
+            f"{default} is no default for int[]",
+            f"a lone int may stand for int[N] only; write [{default}]",
+        )
+    value = _checked_int(default)
+    return replace(_ints_forms((value,) * size, default.text), python=str(value), stub=str(value))
+
+
+def _name_rule(kind: str, names: dict[str, tuple[str, str]]) -> DefaultRule:
+    """A rule for an enum's names: name -> (C++ enumerator, Python expression)."""
+
+    def forms(default: Default, _size: int) -> DefaultForms:
+        if default.text not in names:
+            allowed = ", ".join(sorted(names)) if len(names) < 8 else f"the names of {kind}s"
+            raise DefaultFault(
+                "default-name",
+                f"{default} is no {kind}",
+                f"allowed are {allowed}",
+                tuple(sorted(names)),
+            )
+        enumerator, python = names[default.text]
+        return DefaultForms(
+            f"of_int(static_cast<int64_t>({enumerator}))", "...", python, default.text
+        )
+
+    return forms
+
+
+def _reduction(default: Default, _size: int) -> DefaultForms:
+    # at::Reduction::Mean, the one name that torch's schemas use for an int.
+    if default.text != "Mean":
+        raise DefaultFault(
+            "default-name", f"{default} is no int", "an int takes a number or Mean", ("Mean",)
+        )
+    return DefaultForms("of_int(1)", "1", "1", default.text)
+
+
+# Schema name -> C++ enumerator: what torch's own schema parser reads.
+_SCALAR_TYPES = {
+    **{"uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long"},
+    **{"short": "Short", "int": "Int", "long": "Long"},
+    **{"float16": "Half", "float32": "Float", "float64": "Double", "bfloat16": "BFloat16"},
+    **{"half": "Half", "float": "Float", "double": "Double", "bool": "Bool"},
+    **{"complex32": "ComplexHalf", "complex64": "ComplexFloat", "complex128": "ComplexDouble"},
+    **{"chalf": "ComplexHalf", "cfloat": "ComplexFloat", "cdouble": "ComplexDouble"},
+    **{"qint8": "QInt8", "quint8": "QUInt8", "qint32": "QInt32"},
+    **{"quint4x2": "QUInt4x2", "quint2x4": "QUInt2x4"},
+    **{"float8_e5m2": "Float8_e5m2", "float8_e4m3fn": "Float8_e4m3fn"},
+    **{"float8_e5m2fnuz": "Float8_e5m2fnuz", "float8_e4m3fnuz": "Float8_e4m3fnuz"},
+    **{"float8_e8m0fnu": "Float8_e8m0fnu", "float4_e2m1fn_x2": "Float4_e2m1fn_x2"},
+    **{"uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64"},
+}
+
+_NONE = {DefaultKind.NONE: _none}
+_INT_RULES = {DefaultKind.INT: _int, DefaultKind.NAME: _reduction}
+_FLOAT_RULES = {
+    DefaultKind.INT: _float,
+    DefaultKind.FLOAT: _float,
+    DefaultKind.NAME: _float_name,
+}
+_BOOL_RULES = {DefaultKind.BOOL: _bool}
+_SCALAR_RULES = {
+    DefaultKind.INT: _int,
+    DefaultKind.FLOAT: _float,
+    DefaultKind.BOOL: _bool,
+}
+_STRING_RULES = {DefaultKind.STRING: _string}
+_INTS_RULES = {DefaultKind.LIST: _ints, DefaultKind.INT: _lone_int}
+_SCALARTYPE_RULES = {
+    DefaultKind.NAME: _name_rule(
+        "ScalarType",
+        {name: (f"at::ScalarType::{cpp}", f"torch.{name}") for name, cpp in _SCALAR_TYPES.items()},
+    )
+}
+_LAYOUT_RULES = {
+    DefaultKind.NAME: _name_rule("Layout", {"strided": ("at::Layout::Strided", "torch.strided")})
+}
+_MEMORY_FORMAT_RULES = {
+    DefaultKind.NAME: _name_rule(
+        "MemoryFormat",
+        {"contiguous_format": ("at::MemoryFormat::Contiguous", "torch.contiguous_format")},
+    )
+}
+
+# --- what Python values a type takes --------------------------------------------------------------
+
+# A tensor of no dimension may stand for a number of its dtype.
+_TENSOR = frozenset({"tensor", "0-dim int tensor", "0-dim float tensor", "0-dim bool tensor"})
+_INT = frozenset({"int", "index", "0-dim int tensor"})
+_BOOL = frozenset({"bool"})
+_NUMBERS = frozenset({"int", "bool", "float", "complex"})
+_SCALAR = _NUMBERS | frozenset({"0-dim int tensor", "0-dim float tensor", "0-dim bool tensor"})
+_FLOAT = _SCALAR - {"complex"}
+_INTS = frozenset({"list of ints", "empty list"})
+_TENSORS = frozenset({"list of tensors", "empty list"})
+_STR = frozenset({"str"})
+_DTYPE = frozenset({"dtype", "Python type"})
+_DEVICE = frozenset({"device", "str", "int"})
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+_BORROWED = "borrowed from the Python object, which the caller's frame holds"
+_VALUE = "a value"
+
+_BASE_ROWS = (
+    TypeRow(
+        schema="Tensor",
+        cpp_argument="const at::Tensor&",
+        accessor="tensor",
+        cpp_written="at::Tensor&",
+        accessor_written="mutable_tensor",
+        tag="TENSOR",
+        cpp_return="at::Tensor",
+        cpp_return_written="at::Tensor&",
+        stub_argument="Tensor",
+        stub_return="Tensor",
+        accepts=_TENSOR,
+        rank=0,
+        ownership=_BORROWED,
+        is_tensor_like=True,
+        takes_numbers=True,
+        renames_self=True,
+    ),
+    TypeRow(
+        schema="Tensor[]",
+        cpp_argument="at::TensorList",
+        accessor="tensorlist",
+        tag="TENSOR_LIST",
+        cpp_return="std::vector<at::Tensor>",
+        stub_argument="tuple[Tensor, ...] | list[Tensor]",
+        stub_return="tuple[Tensor, ...]",
+        accepts=_TENSORS,
+        rank=1,
+        ownership="each element is owned: another thread may clear the list",
+        is_tensor_like=True,
+    ),
+    TypeRow(
+        schema="bool",
+        cpp_argument="bool",
+        accessor="toBool",
+        tag="BOOL",
+        cpp_return="bool",
+        stub_argument="bool",
+        stub_return="bool",
+        accepts=_BOOL,
+        rank=2,
+        ownership=_VALUE,
+        defaults=_BOOL_RULES,
+        defaults_text="True or False",
+    ),
+    TypeRow(
+        schema="int",
+        cpp_argument="int64_t",
+        accessor="toInt64",
+        tag="INT64",
+        cpp_return="int64_t",
+        stub_argument="int",
+        stub_return="int",
+        accepts=_INT,
+        rank=3,
+        ownership=_VALUE,
+        defaults=_INT_RULES,
+        defaults_text="an int",
+    ),
+    TypeRow(
+        schema="float",
+        cpp_argument="double",
+        accessor="toDouble",
+        tag="DOUBLE",
+        cpp_return="double",
+        stub_argument="float",
+        stub_return="float",
+        accepts=_FLOAT,
+        rank=4,
+        ownership=_VALUE,
+        defaults=_FLOAT_RULES,
+        defaults_text="a number",
+    ),
+    TypeRow(
+        schema="Scalar",
+        cpp_argument="const at::Scalar&",
+        accessor="scalar",
+        tag="SCALAR",
+        cpp_return="at::Scalar",
+        stub_argument="int | float | complex",
+        stub_return="int | float | complex",
+        accepts=_SCALAR,
+        rank=5,
+        ownership=_VALUE,
+        renames_self=True,
+        defaults=_SCALAR_RULES,
+        defaults_text="an int, a float or a bool",
+    ),
+    TypeRow(
+        schema="str",
+        cpp_argument="std::string_view",
+        accessor="string",
+        tag="STRING",
+        cpp_return="std::string",
+        stub_argument="str",
+        stub_return="str",
+        accepts=_STR,
+        rank=6,
+        ownership="a copy, on the stack up to 64 bytes",
+        defaults=_STRING_RULES,
+        defaults_text="a quoted string",
+    ),
+    # A lone int for `int[N]` is a coercion, so a number's own types come first.
+    TypeRow(
+        schema="int[]",
+        cpp_argument="at::IntArrayRef",
+        accessor="intlist",
+        tag="INT_LIST",
+        cpp_return="std::vector<int64_t>",
+        stub_argument="tuple[int, ...] | list[int]",
+        stub_return="tuple[int, ...]",
+        accepts=_INTS,
+        rank=7,
+        ownership="a copy, on the stack up to 8 elements",
+        broadcasts=True,
+        takes_varargs=True,
+        stub_lone="int",
+        defaults=_INTS_RULES,
+        defaults_text="a list of ints",
+    ),
+    TypeRow(
+        schema="ScalarType",
+        cpp_argument="at::ScalarType",
+        accessor="scalartype",
+        tag="SCALARTYPE",
+        cpp_return="at::ScalarType",
+        stub_return="torch.dtype",
+        stub_argument="torch.dtype | type[bool | int | float | complex]",
+        accepts=_DTYPE,
+        rank=8,
+        ownership=_VALUE,
+        defaults=_SCALARTYPE_RULES,
+        defaults_text="the name of a dtype",
+    ),
+    TypeRow(
+        schema="Layout",
+        cpp_argument="at::Layout",
+        accessor="layout",
+        tag="LAYOUT",
+        cpp_return="at::Layout",
+        stub_return="torch.layout",
+        stub_argument="torch.layout",
+        accepts=frozenset({"layout"}),
+        rank=9,
+        ownership=_VALUE,
+        defaults=_LAYOUT_RULES,
+        defaults_text="strided",
+    ),
+    TypeRow(
+        schema="MemoryFormat",
+        cpp_argument="at::MemoryFormat",
+        accessor="memoryformat",
+        tag="MEMORY_FORMAT",
+        cpp_return="at::MemoryFormat",
+        stub_return="torch.memory_format",
+        stub_argument="torch.memory_format",
+        accepts=frozenset({"memory format"}),
+        rank=10,
+        ownership=_VALUE,
+        defaults=_MEMORY_FORMAT_RULES,
+        defaults_text="contiguous_format",
+    ),
+    # Takes str and int too, so whatever is exact for those comes first.
+    TypeRow(
+        schema="Device",
+        cpp_argument="at::Device",
+        accessor="device",
+        tag="DEVICE",
+        stub_argument="torch.device | str | int",
+        accepts=_DEVICE,
+        rank=11,
+        ownership=_VALUE,
+        defaults=_STRING_RULES,
+        defaults_text="a quoted string such as 'cpu'",
+    ),
+)
+
+# Optionals whose C++ type is not `std::optional<T>`.
+_OPTIONAL_CPP = {
+    "Tensor": "const std::optional<at::Tensor>&",
+    "Scalar": "const std::optional<at::Scalar>&",
+    "int[]": "at::OptionalIntArrayRef",
+}
+_OPTIONAL_OWNERSHIP = {
+    "Tensor": "borrowed, in a std::optional that holds no reference of its own",
+}
+
+
+def _optional(row: TypeRow) -> TypeRow:
+    """The row of `T?`, from that of `T`."""
+    accessor = "optionalTensor" if row.accessor == "tensor" else f"{row.accessor}Optional"
+    return replace(
+        row,
+        schema=f"{row.schema}?",
+        cpp_argument=_OPTIONAL_CPP.get(row.schema, f"std::optional<{row.cpp_argument}>"),
+        accessor=accessor,
+        cpp_written="",
+        accessor_written="",
+        cpp_return="",
+        cpp_return_written="",
+        stub_argument=f"{row.stub_argument} | None",
+        stub_return="",
+        accepts=row.accepts | {"None"},
+        ownership=_OPTIONAL_OWNERSHIP.get(row.schema, row.ownership),
+        is_optional=True,
+        takes_varargs=False,
+        defaults={**row.defaults, **_NONE},
+        defaults_text=f"None or {row.defaults_text}" if row.defaults else "None",
+    )
+
+
+# `Tensor[]?` has no accessor.
+_NO_OPTIONAL = frozenset({"Tensor[]"})
+
+ROWS: dict[str, TypeRow] = {
+    row.schema: row
+    for base in _BASE_ROWS
+    for row in ((base,) if base.schema in _NO_OPTIONAL else (base, _optional(base)))
+}
+
+
+def key(type_: Type) -> str:
+    """The row's name: the type's text without the N of a list."""
+    if isinstance(type_, OptionalType):
+        return f"{key(type_.element)}?"
+    if isinstance(type_, ListType):
+        return f"{key(type_.element)}[]"
+    return str(type_)
+
+
+def find(type_: Type) -> TypeRow | None:
+    """The row of a type, or None if it is not supported."""
+    row = ROWS.get(key(type_))
+    if row is None or (list_size(type_) and not row.broadcasts):
+        return None
+    return row
+
+
+def list_size(type_: Type) -> int:
+    """N of `T[N]` and `T[N]?`; 0 for any other type."""
+    if isinstance(type_, OptionalType):
+        return list_size(type_.element)
+    return (type_.size or 0) if isinstance(type_, ListType) else 0
+
+
+def supported_arguments() -> str:
+    """For messages."""
+    types = ", ".join(row.schema for row in _BASE_ROWS)
+    return f"supported are {types}, int[N], and optionals"
+
+
+def supported_returns() -> str:
+    """For messages."""
+    return "supported are " + ", ".join(row.schema for row in _BASE_ROWS if row.cpp_return)
+
+
+# Parameters that planning makes itself.
+TENSOR = ROWS["Tensor"]
+TENSOR_LIST = ROWS["Tensor[]"]
+BOOL = ROWS["bool"]
+TENSOR_TYPE = BaseType("Tensor")
