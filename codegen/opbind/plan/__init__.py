@@ -1,0 +1,128 @@
+"""Schemas -> everything that is decided about what is generated, as frozen data.
+
+Where each part of the output is decided, on the function of one op:
+
+    // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor      Op.schema
+    constexpr FunctionParameter kAddParameters0[] = {                          names.stem
+        {.name = "input", .type = ParameterType::TENSOR},                      signatures.layout
+        {.name = "other", …}, {.name = "alpha", …},                            typemap's rows
+        {.name = "out", .allow_none = true, .default_value = none()},          signatures
+    };                                                                           .out_parameter
+    constexpr FunctionSignature kAddSignatures[] = {                           order.ordered
+        {.text = "add(Tensor input, …, Tensor? out=None) -> Tensor", …},       docs.signature_text
+    };
+
+    at::Tensor dispatch_add_Tensor(const at::Tensor& self, …) {                calls.make_call
+      return without_gil([&] { return at::_ops::add_Tensor::call(self, …); });
+    }
+
+    PyObject* THPVariable_add(PyObject* module, …) {                           functions.function
+      …
+      if (r.isNone(3)) {                                                       functions (pairs)
+        return THPVariable_Wrap(dispatch_add_Tensor(r.tensor(0), …));          calls.result_kind
+      }
+    }
+
+    constexpr char kAddDoc[] = "add($module, /, input, other, *, …)\\n--\\n\\n…"  docs
+
+    at::Tensor demo::scale_cpu(const at::Tensor& self, double alpha);          registration
+    m->impl("scale", torch::dispatch(c10::DispatchKey::CPU, …));
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..errors import Diagnostics
+from ..model import Op, SchemaFile
+from . import calls, functions, registration
+from .check import check_deprecated, check_op, location_of
+from .data import (
+    BindingPlan,
+    Call,
+    CppParameter,
+    CppSignature,
+    EntryKind,
+    FakePlan,
+    Function,
+    KernelFunction,
+    KernelPlan,
+    OwnOp,
+    Parameter,
+    ResultKind,
+    Shard,
+    Signature,
+    StructSeq,
+)
+from .dump import dump
+
+__all__ = [
+    "BindingPlan",
+    "Call",
+    "CppParameter",
+    "CppSignature",
+    "EntryKind",
+    "FakePlan",
+    "Function",
+    "KernelFunction",
+    "KernelPlan",
+    "OwnOp",
+    "Parameter",
+    "ResultKind",
+    "Shard",
+    "Signature",
+    "StructSeq",
+    "dump",
+    "plan",
+]
+
+
+def plan(file: SchemaFile, diagnostics: Diagnostics) -> BindingPlan:
+    """Decide everything. Entries that no code can be made from are reported and left out."""
+    library = file.library
+    for deprecated in file.deprecated:
+        check_deprecated(deprecated, diagnostics)
+    ops = _without_repeats(
+        (op for op in file.ops if check_op(op, library, diagnostics)), diagnostics
+    )
+    groups = functions.by_name(ops)
+    planned = tuple(functions.function(name, group, library) for name, group in groups.items())
+    own = sorted((op for op in ops if op.is_own), key=lambda op: str(op.schema.name))
+    return BindingPlan(
+        source=file.name,
+        library=library,
+        functions=planned,
+        shards=tuple(_shard(i, planned) for i in range(library.shards)),
+        own_ops=tuple(registration.own_op(op, library) for op in own),
+        fakes=registration.fakes(own, library),
+        structseqs=_structseqs(planned),
+    )
+
+
+def _without_repeats(ops: Iterable[Op], diagnostics: Diagnostics) -> list[Op]:
+    """The ops, of each name the first."""
+    first: dict[tuple[str, bool], Op] = {}
+    for op in ops:
+        name = f"{op.schema.name.base}.{op.schema.name.overload}"
+        before = first.setdefault((name, op.is_own), op)
+        if before is not op:
+            diagnostics.error(
+                location_of(op),
+                "the op stands twice",
+                subject=str(op.schema.name),
+                hint=f"it is at {location_of(before)} already",
+                rule="duplicate-op",
+            )
+    return list(first.values())
+
+
+def _shard(index: int, planned: Sequence[Function]) -> Shard:
+    members = tuple(function for function in planned if function.shard == index)
+    ops = [call.op for function in members for call in function.calls]
+    headers = {calls.aten_header(op) for op in ops if not op.is_own}
+    return Shard(index, members, tuple(sorted(headers)), any(op.is_own for op in ops))
+
+
+def _structseqs(planned: Iterable[Function]) -> tuple[StructSeq, ...]:
+    found = (s.structseq for function in planned for s in function.signatures)
+    return tuple(dict.fromkeys(one for one in found if one is not None))

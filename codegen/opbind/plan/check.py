@@ -1,0 +1,381 @@
+"""Strictness: what an entry must be for code to be generated from it.
+
+The parser reads whatever torch reads; here is refused what would give wrong or no code. Every fault
+of an entry is reported, with its rule and place, and the entry is left out of the plan.
+"""
+
+from __future__ import annotations
+
+import difflib
+import keyword
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from .. import typemap
+from ..errors import Diagnostics, Location
+from ..model import (
+    Argument,
+    AutogradPolicy,
+    CallPolicy,
+    Deprecated,
+    Kernel,
+    Library,
+    Op,
+    OptionalType,
+)
+from . import names
+from .keys import DISPATCH_KEYS, is_autograd_key, is_composite_key
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    rule: str
+    message: str
+    hint: str = ""
+    location: Location | None = None
+    is_warning: bool = False
+
+
+_Check = Callable[[Op, Library], Iterator[Fault]]
+
+
+def check_op(op: Op, library: Library, diagnostics: Diagnostics) -> bool:
+    """Report every fault of an entry; whether it can be planned."""
+    faults = [fault for check in _CHECKS for fault in check(op, library)]
+    for fault in faults:
+        location = fault.location or location_of(op)
+        report = diagnostics.warning if fault.is_warning else diagnostics.error
+        report(
+            location, fault.message, subject=str(op.schema.name), hint=fault.hint, rule=fault.rule
+        )
+    return all(fault.is_warning for fault in faults)
+
+
+def location_of(op: Op) -> Location:
+    return op.schema.location or op.location or Location("<unknown>")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`did you mean 'x'?`, or ''."""
+    by_lower = {k.lower(): k for k in known}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    return f"did you mean '{by_lower[close[0]]}'?" if close else ""
+
+
+# --- names --------------------------------------------------------------------------------------
+
+
+def python_name(op: Op) -> str:
+    return op.python_name or op.schema.name.base
+
+
+def _check_names(op: Op, library: Library) -> Iterator[Fault]:
+    name = op.schema.name
+    yield from _identifier_faults("the op's name", name.base)
+    if name.overload:
+        yield from _identifier_faults("the overload's name", name.overload)
+    for argument in op.schema.arguments:
+        subject = f"argument '{argument.name}'"
+        yield from _identifier_faults(subject, argument.name, argument.location)
+    for result in op.schema.returns:
+        if result.name is not None:
+            subject = f"return '{result.name}'"
+            yield from _identifier_faults(subject, result.name, result.location)
+
+
+def _identifier_faults(
+    subject: str, name: str, location: Location | None = None
+) -> Iterator[Fault]:
+    if not names.is_identifier(name):
+        yield Fault(
+            "invalid-name",
+            f"{subject} is '{name}', which neither C++ nor Python can spell",
+            "use ASCII letters, digits and underscores, and no digit first",
+            location,
+        )
+
+
+def _check_python_name(op: Op, library: Library) -> Iterator[Fault]:
+    name = python_name(op)
+    if op.python_name and not names.is_identifier(name):
+        yield Fault(
+            "invalid-name",
+            f"python_name is '{name}', which Python cannot spell",
+            "use ASCII letters, digits and underscores, and no digit first",
+        )
+    if keyword.iskeyword(name):
+        yield Fault(
+            "keyword-name",
+            f"Python cannot call a function '{name}'",
+            f"give it another name: python_name: {name}_",
+        )
+
+
+def _check_namespace(op: Op, library: Library) -> Iterator[Fault]:
+    own = library.namespace if op.is_own else "aten"
+    if op.schema.name.namespace not in ("", own):
+        yield Fault(
+            "namespace",
+            f"the op is of namespace '{op.schema.name.namespace}'",
+            f"an op {'with' if op.is_own else 'without'} dispatch is of '{own}'",
+        )
+
+
+def _check_duplicates(op: Op, library: Library) -> Iterator[Fault]:
+    seen: set[str] = set()
+    for argument in op.schema.arguments:
+        if argument.name in seen:
+            yield Fault(
+                "duplicate-argument",
+                f"argument '{argument.name}' stands twice",
+                "each needs a name of its own",
+                argument.location,
+            )
+        seen.add(argument.name)
+    seen = set()
+    for result in op.schema.returns:
+        if result.name in seen:
+            yield Fault(
+                "duplicate-return", f"return '{result.name}' stands twice", "", result.location
+            )
+        seen |= {result.name} if result.name else set()
+
+
+def _check_aliases(op: Op, library: Library) -> Iterator[Fault]:
+    arguments = [argument.name for argument in op.schema.arguments]
+    seen = {*arguments, "input"} if "self" in arguments else set(arguments)
+    for name, others in op.aliases:
+        if name not in arguments:
+            hint = did_you_mean(name, arguments) or f"its arguments are {', '.join(arguments)}"
+            yield Fault("unknown-argument", f"aliases of '{name}', which is no argument", hint)
+        for other in others:
+            if not names.is_identifier(other):
+                yield Fault("invalid-name", f"alias '{other}' is no name")
+            if other in seen:
+                yield Fault("duplicate-argument", f"alias '{other}' is an argument's name already")
+            seen.add(other)
+
+
+# --- types and defaults -------------------------------------------------------------------------
+
+
+def _check_types(op: Op, library: Library) -> Iterator[Fault]:
+    for argument in op.schema.arguments:
+        if typemap.find(argument.type) is None:
+            yield Fault(
+                "unsupported-type",
+                f"argument '{argument.name}' has type {argument.type}, which is not supported",
+                typemap.supported_arguments(),
+                argument.location,
+            )
+    for i, result in enumerate(op.schema.returns):
+        row = typemap.find(result.type)
+        if row is None or not row.cpp_return or typemap.list_size(result.type):
+            what = f"return '{result.name}'" if result.name else f"return {i + 1}"
+            yield Fault(
+                "unsupported-type",
+                f"{what} has type {result.type}, which is not supported",
+                typemap.supported_returns(),
+                result.location,
+            )
+    if op.schema.is_vararg or op.schema.is_varret:
+        yield Fault("unsupported-type", "'...' is not supported", "list the arguments and returns")
+
+
+def _check_defaults(op: Op, library: Library) -> Iterator[Fault]:
+    for argument in op.schema.arguments:
+        yield from _default_faults(argument, op)
+    has_default = ""
+    for argument in op.schema.positional:
+        if argument.default is not None:
+            has_default = argument.name
+        elif has_default:
+            yield Fault(
+                "required-after-default",
+                f"argument '{argument.name}' is required and stands after '{has_default}', "
+                "which has a default",
+                "give it a default, or move it before, or make it keyword-only with '*'",
+                argument.location,
+            )
+
+
+def _default_faults(argument: Argument, op: Op) -> Iterator[Fault]:
+    row = typemap.find(argument.type)
+    if row is None or argument.default is None:
+        return
+    subject = f"argument '{argument.name}'"
+    try:
+        forms = row.default_forms(argument.default, typemap.list_size(argument.type))
+    except typemap.DefaultFault as fault:
+        hint = did_you_mean(str(argument.default), fault.candidates) or fault.hint
+        if argument.default.text == "None" and not isinstance(argument.type, OptionalType):
+            hint = f"write {argument.type}? {argument.name}=None"
+        yield Fault(fault.rule, f"{subject}: {fault.message}", hint, argument.location)
+        return
+    if op.is_own and not forms.is_registrable:
+        yield Fault(
+            "default-not-registrable",
+            f"{subject}: torch cannot register a default of {argument.default}",
+            "give no default, or take float? and None",
+            argument.location,
+        )
+
+
+# --- mutation -----------------------------------------------------------------------------------
+
+
+def _check_mutation(op: Op, library: Library) -> Iterator[Fault]:
+    arguments = op.schema.arguments
+    if op.schema.name.is_inplace and (not arguments or not arguments[0].is_write):
+        first = arguments[0].name if arguments else "self"
+        yield Fault(
+            "undeclared-mutation",
+            f"the name says that the op writes '{first}', the schema does not",
+            f"write Tensor(a!) {first}, or rename the op",
+            arguments[0].location if arguments else None,
+        )
+    for argument in op.schema.keyword_only:
+        if argument.name == "out" and not argument.is_write and _holds_tensors(argument):
+            yield Fault(
+                "undeclared-mutation",
+                "'out' is not declared as written",
+                "write Tensor(a!) out, or rename the argument",
+                argument.location,
+            )
+
+
+def _holds_tensors(argument: Argument) -> bool:
+    row = typemap.find(argument.type)
+    return row is not None and row.is_tensor_like
+
+
+def _check_own_mutation(op: Op, library: Library) -> Iterator[Fault]:
+    if not op.is_own:
+        return
+    written = [argument.name for argument in op.schema.arguments if argument.is_write]
+    if written and op.schema.returns:
+        yield Fault(
+            "mutation-returns",
+            f"the op writes '{written[0]}' and returns something",
+            "torch.compile refuses it: write -> (); a function whose name ends in _ returns "
+            "its first argument all the same",
+        )
+    for result in op.schema.returns:
+        if result.alias is not None and not written:
+            yield Fault(
+                "alias-return",
+                f"a return shares memory ({result}), which torch.compile refuses",
+                "return a new tensor, and leave the mark out",
+                result.location,
+            )
+
+
+# --- own ops ------------------------------------------------------------------------------------
+
+
+def _check_kernels(op: Op, library: Library) -> Iterator[Fault]:
+    if not op.is_own:
+        return
+    if not op.kernels:
+        yield Fault("no-kernel", "dispatch is empty", "name a kernel: dispatch: {CPU: my_op_cpu}")
+        return
+    for kernel in op.kernels:
+        yield from _kernel_faults(kernel, op)
+    keys = [kernel.dispatch_key for kernel in op.kernels]
+    composite = any(map(is_composite_key, keys))
+    if not composite and not any(map(_holds_tensors, op.schema.arguments)):
+        yield Fault(
+            "no-tensor-key",
+            "the op has no tensor argument by which torch could choose a kernel",
+            f"write dispatch: {{CompositeExplicitAutograd: {op.kernels[0].name}}}",
+            op.kernels[0].location,
+        )
+
+
+def _kernel_faults(kernel: Kernel, op: Op) -> Iterator[Fault]:
+    key = kernel.dispatch_key
+    if key not in DISPATCH_KEYS:
+        hint = did_you_mean(key, DISPATCH_KEYS) or "usual are CPU, CUDA and Meta"
+        yield Fault(
+            "unknown-dispatch-key", f"there is no dispatch key '{key}'", hint, kernel.location
+        )
+    elif is_autograd_key(key) and op.autograd is not AutogradPolicy.EXTERNAL:
+        yield Fault(
+            "autograd-key",
+            f"a kernel for {key} and autograd: {op.autograd.value} exclude each other",
+            "write autograd: external",
+            kernel.location,
+        )
+    parts = kernel.name.split("::")
+    if not all(names.is_identifier(p) and p not in names.CPP_KEYWORDS for p in parts):
+        yield Fault(
+            "invalid-name", f"'{kernel.name}' is no name of a C++ function", "", kernel.location
+        )
+
+
+def _check_fake(op: Op, library: Library) -> Iterator[Fault]:
+    if not op.fake:
+        return
+    if not op.is_own:
+        yield Fault("fake", "an ATen op has its fake already", "leave 'fake' out")
+    if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", op.fake, re.ASCII):
+        yield Fault("fake", f"'{op.fake}' is no Python function", "write fake: module:function")
+
+
+def _check_direct(op: Op, library: Library) -> Iterator[Fault]:
+    if op.call is not CallPolicy.DIRECT:
+        return
+    if not op.is_own:
+        yield Fault("direct-call", "an ATen op has no kernel to call", "leave 'call' out")
+        return
+    if op.kernels and direct_kernel(op) is None:
+        yield Fault(
+            "direct-call",
+            "call: direct needs one kernel that serves all calls",
+            "name a CPU kernel alone (beside Meta), or CompositeExplicitAutograd",
+        )
+    if op.autograd is AutogradPolicy.ERROR and any(map(_holds_tensors, op.schema.arguments)):
+        yield Fault(
+            "direct-autograd",
+            "call: direct goes past autograd: a backward through the function raises nothing",
+            "say autograd: none if that is meant",
+            is_warning=True,
+        )
+
+
+def direct_kernel(op: Op) -> Kernel | None:
+    """The kernel that `call: direct` calls."""
+    composite = [k for k in op.kernels if is_composite_key(k.dispatch_key)]
+    others = [k for k in op.kernels if k.dispatch_key != "Meta" and k not in composite]
+    chosen = composite or others
+    return chosen[0] if len(chosen) == 1 and len(others) <= 1 else None
+
+
+_CHECKS: tuple[_Check, ...] = (
+    _check_names,
+    _check_python_name,
+    _check_namespace,
+    _check_duplicates,
+    _check_aliases,
+    _check_types,
+    _check_defaults,
+    _check_mutation,
+    _check_own_mutation,
+    _check_kernels,
+    _check_fake,
+    _check_direct,
+)
+
+
+# --- deprecated signatures ----------------------------------------------------------------------
+
+
+def check_deprecated(entry: Deprecated, diagnostics: Diagnostics) -> None:
+    diagnostics.error(
+        entry.location or entry.schema.location or Location("<unknown>"),
+        "deprecated signatures are not supported yet",
+        subject=str(entry.schema.name),
+        hint="leave the entry out",
+        rule="unsupported-deprecated",
+    )

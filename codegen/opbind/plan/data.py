@@ -1,0 +1,278 @@
+"""The plan: every decision that generating takes, as frozen data.
+
+    add(Tensor input, Tensor other, *, Scalar alpha=1, Tensor? out=None) -> Tensor
+    |   |                                              |
+    |   |                                              +--- Signature.out: the out variant's Call
+    |   +--- Signature.parameters: one Parameter per Python argument
+    +------- Function: one Python name, its Signatures in the order they are tried
+
+Where C++ text stands here it is a name, a type or an expression, never a line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ..errors import Location
+from ..model import AutogradPolicy, Library, Op
+from ..typemap import DefaultForms, TypeRow
+
+
+class EntryKind(Enum):
+    """How CPython calls a function."""
+
+    # No signature has a parameter.
+    NOARGS = "METH_NOARGS"
+    FASTCALL = "METH_FASTCALL | METH_KEYWORDS"
+
+
+class ResultKind(Enum):
+    """What a Python function makes of a call's C++ result."""
+
+    WRAP = "wrap"
+    # A tuple with names.
+    STRUCTSEQ = "structseq"
+    # A factory's tensor, which gets its requires_grad.
+    FACTORY = "factory"
+    NONE = "none"
+    # The op returns nothing; the function returns its first argument.
+    SELF = "self"
+    # The op returns nothing; the function returns what was given as `out`.
+    OUT = "out"
+
+
+@dataclass(frozen=True, slots=True)
+class CppParameter:
+    """One parameter of a C++ function."""
+
+    # With its qualifiers: "const at::Tensor&".
+    type: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class CppSignature:
+    """A C++ function's type."""
+
+    return_type: str
+    parameters: tuple[CppParameter, ...]
+
+    @property
+    def function_type(self) -> str:
+        return f"{self.return_type}({', '.join(p.type for p in self.parameters)})"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a Python signature."""
+
+    name: str
+    row: TypeRow
+    # The type as the signature's text shows it.
+    printed: str
+    # None: required.
+    default: DefaultForms | None = None
+    keyword_only: bool = False
+    # None is taken.
+    allow_none: bool = False
+    # N of `T[N]`, or 0.
+    size: int = 0
+    numbers_as_tensors: bool = False
+    is_written: bool = False
+    aliases: tuple[str, ...] = ()
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def accepts(self) -> frozenset[str]:
+        kinds = self.row.accepts_with(self.size, self.numbers_as_tensors)
+        return kinds | {"None"} if self.allow_none else kinds
+
+    def __str__(self) -> str:
+        default = "" if self.default is None else f"={self.default.text}"
+        return f"{self.printed} {self.name}{default}"
+
+
+@dataclass(frozen=True, slots=True)
+class StructSeq:
+    """The type of a tuple with names."""
+
+    # Functions of a shard that return the same fields share it.
+    name: str
+    fields: tuple[str, ...]
+    stub_types: tuple[str, ...]
+    # Name in torch.return_types; '' for a type of the module's own.
+    torch_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One op, called from a Python signature."""
+
+    op: Op
+    # The dispatch function: its outs first, then the schema's order.
+    dispatch_name: str
+    dispatch: CppSignature
+    # What it calls: "at::_ops::add_Tensor::call".
+    target: str
+    target_arguments: tuple[str, ...]
+    releases_gil: bool
+    # How the dispatch function's arguments are read: "r.tensor(0)".
+    expressions: tuple[str, ...]
+    result: ResultKind
+    # Read into a local first, as dispatch takes them apart: N of `r.tensorlist_n<N>(i)`.
+    out_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """One overload of a Python function: an op, its out variant, or both."""
+
+    parameters: tuple[Parameter, ...]
+    # The first so many parameters may be given by position.
+    max_positional: int
+    # As the user reads it.
+    text: str
+    # Called where `out` is not given, or where there is none.
+    call: Call
+    # Called where `out` is given; None where the signature has no base and out variant both.
+    out_call: Call | None = None
+    # Place of `out` among the parameters; -1 where there is none.
+    out_index: int = -1
+    # Places of a factory's device and requires_grad; -1 in other signatures.
+    device_index: int = -1
+    requires_grad_index: int = -1
+    structseq: StructSeq | None = None
+    stub_return: str = "None"
+    varargs_int_list: bool = False
+    hidden: bool = False
+    deprecated: bool = False
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        return (self.call,) if self.out_call is None else (self.call, self.out_call)
+
+    @property
+    def positional(self) -> tuple[Parameter, ...]:
+        return self.parameters[: self.max_positional]
+
+    @property
+    def keyword_only(self) -> tuple[Parameter, ...]:
+        return self.parameters[self.max_positional :]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One Python name."""
+
+    name: str
+    # `kAdd` of kAddSignatures, kAddDoc, …
+    stem: str
+    # "THPVariable_add".
+    cpp_name: str
+    entry: EntryKind
+    # In the order in which they are tried.
+    signatures: tuple[Signature, ...]
+    # What inspect.signature reads: "add($module, /, …)".
+    text_signature: str
+    # The whole doc text below it.
+    doc: str
+    shard: int
+    # Dotted path of torch's own function for `__torch_function__`; '' for the module's function.
+    torch_owner: str = ""
+    torch_name: str = ""
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        return tuple(call for signature in self.signatures for call in signature.calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One file of functions."""
+
+    index: int
+    functions: tuple[Function, ...]
+    # Of ATen, below ATen/ops/.
+    headers: tuple[str, ...]
+    uses_kernels: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFunction:
+    """A C++ function that the author writes."""
+
+    # Where it stands: "demo"; and its name there.
+    namespace: str
+    name: str
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.namespace}::{self.name}" if self.namespace else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class KernelPlan:
+    """One kernel, registered for one dispatch key."""
+
+    dispatch_key: str
+    function: KernelFunction
+    # The name of the wrapper that sets the device; '' where none is needed.
+    guard_name: str = ""
+    # Argument whose device it is.
+    guard_argument: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnOp:
+    """An op of the library: what is declared for it and registered."""
+
+    op: Op
+    # As torch registers it, without namespace.
+    schema: str
+    name: str
+    overload: str
+    # "rms_norm_" of demo::ops::rms_norm_; with the overload's name if there is one.
+    cpp_name: str
+    signature: CppSignature
+    kernels: tuple[KernelPlan, ...]
+    autograd: AutogradPolicy
+    # Whether the op needs an Autograd kernel of the policy, an ADInplaceOrView kernel.
+    has_autograd_kernel: bool
+    has_inplace_kernel: bool
+    # C++ names of the written arguments.
+    mutated: tuple[str, ...]
+    # C++ names of all arguments that hold tensors.
+    tensors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FakePlan:
+    """A Python function that says which shapes an op gives."""
+
+    qualified_op: str
+    module: str
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class BindingPlan:
+    """All that is generated for one file."""
+
+    # The input's name, for banners.
+    source: str
+    library: Library
+    # By name.
+    functions: tuple[Function, ...]
+    shards: tuple[Shard, ...]
+    # By name.
+    own_ops: tuple[OwnOp, ...]
+    fakes: tuple[FakePlan, ...]
+    structseqs: tuple[StructSeq, ...]

@@ -1,0 +1,61 @@
+"""Texts for people: a function's doc, and the signature that inspect reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..model import Return
+from . import names
+from .data import Parameter, Signature
+
+
+def signature_text(
+    name: str, parameters: Sequence[Parameter], max_positional: int, returns: Sequence[Return]
+) -> str:
+    """`add(Tensor input, Tensor other, *, Scalar alpha=1, Tensor? out=None) -> Tensor`"""
+    parts = [str(p) for p in parameters]
+    if max_positional < len(parts):
+        parts.insert(max_positional, "*")
+    return f"{name}({', '.join(parts)}) -> {returns_text(returns)}"
+
+
+def returns_text(returns: Sequence[Return]) -> str:
+    """Without alias marks, which say nothing to a caller."""
+    parts = [f"{r.type} {r.name}" if r.name else str(r.type) for r in returns]
+    return str(returns[0].type) if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def text_signature(name: str, signatures: Sequence[Signature]) -> str:
+    """What `__text_signature__` says; all overloads cannot be said in one."""
+    if len(signatures) > 1:
+        return f"{name}($module, /, *args, **kwargs)"
+    (signature,) = signatures
+    spelled = names.python_identifiers(p.name for p in signature.parameters)
+    parts = [_text_parameter(p, spelled[p.name]) for p in signature.parameters]
+    if signature.max_positional < len(parts):
+        parts.insert(signature.max_positional, "*")
+    return f"{name}({', '.join(['$module', '/', *parts])})"
+
+
+def _text_parameter(parameter: Parameter, name: str) -> str:
+    return name if parameter.default is None else f"{name}={parameter.default.python}"
+
+
+def doc(signatures: Iterable[Signature]) -> str:
+    """The signatures, what the entries say, and their examples."""
+    shown = [s for s in signatures if not s.hidden]
+    ops = [call.op for s in shown for call in s.calls]
+    texts = ["\n".join(s.text for s in shown)]
+    texts += _distinct(op.doc.strip() for op in ops)
+    examples = _distinct(example.strip("\n") for op in ops for example in op.examples)
+    if examples:
+        texts.append("Examples:\n" + "\n\n".join(map(_indented, examples)))
+    return "\n\n".join(texts)
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    return [text for text in dict.fromkeys(texts) if text]
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" if line else "" for line in text.split("\n"))

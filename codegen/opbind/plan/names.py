@@ -1,0 +1,115 @@
+"""Names: from a schema's to those of C++ and Python.
+
+Python keeps the schema's names. A C++ name that cannot be, because it is a keyword, a macro of the
+system's headers or taken by generated code, gets a trailing underscore.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import keyword
+import re
+from collections.abc import Iterable
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+CPP_KEYWORDS = _words(
+    """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
+    char32_t class compl concept const consteval constexpr constinit const_cast continue co_await
+    co_return co_yield decltype default delete do double dynamic_cast else enum explicit export
+    extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq
+    nullptr operator or or_eq private protected public register reinterpret_cast requires return
+    short signed sizeof static static_assert static_cast struct switch template this thread_local
+    throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while
+    xor xor_eq
+    """
+)
+
+# Object-like macros of the C library, of Python.h and of the compiler, on any platform.
+_MACROS = _words(
+    """
+    BUFSIZ CHAR_BIT DOMAIN EDOM EOF ERANGE EXIT_FAILURE EXIT_SUCCESS FILENAME_MAX HUGE HUGE_VAL I
+    INFINITY INT_MAX INT_MIN LONG_MAX LONG_MIN M_E M_PI NAN NDEBUG NULL OVERFLOW PLOSS 
+    RAND_MAX
+    SEEK_CUR SEEK_END SEEK_SET SIG_DFL SIG_ERR SIG_IGN SING TLOSS TRUE FALSE UNDERFLOW assert complex
+    errno far near interface i386 imaginary linux major makedev minor offsetof signbit small
+    isfinite isinf
+    isnan isnormal setjmp stderr stdin stdout unix va_arg va_copy va_end va_start T_INT T_STRING
+    READONLY RESTRICTED PyObject THREAD BLOCK_SIZE BYTE_ORDER MIN MAX
+    """
+)
+
+# Names that generated C++ uses where a parameter of the schema is in scope.
+_GENERATED = _words(
+    """
+    args at c10 guard handle keys ks kwnames module nargs op opbind parsed_args parser r std torch
+    without_gil
+    """
+)
+
+_RESERVED = CPP_KEYWORDS | _MACROS | _GENERATED
+
+
+def is_identifier(name: str) -> bool:
+    """Whether C++ and Python can both have the name, keywords aside."""
+    return _IDENTIFIER.fullmatch(name) is not None
+
+
+def cpp_identifier(name: str, taken: Iterable[str] = (), reserved: Iterable[str] = ()) -> str:
+    """`name`, with underscores appended until nothing else has it."""
+    unavailable = {*_RESERVED, *reserved, *taken}
+    # The compiler's own macros are among these: __linux__, _WIN32.
+    if re.match(r"_[A-Z]|__", name):
+        unavailable.add(name)
+    while name in unavailable:
+        name += "_"
+    return name
+
+
+def cpp_identifiers(names: Iterable[str], reserved: Iterable[str] = ()) -> dict[str, str]:
+    """C++ names of one function's parameters, all different."""
+    names = tuple(names)
+    result: dict[str, str] = {}
+    for name in names:
+        others = {*names, *result.values()} - {name}
+        result[name] = cpp_identifier(name, others, reserved)
+    return result
+
+
+def python_identifiers(names: Iterable[str]) -> dict[str, str]:
+    """Names as Python source can spell them: a keyword gets an underscore."""
+    names = tuple(names)
+    result: dict[str, str] = {}
+    for name in names:
+        spelled = name
+        while keyword.iskeyword(spelled) or (spelled != name and spelled in names):
+            spelled += "_"
+        result[name] = spelled
+    return result
+
+
+# What generated code appends to a stem; a function may be called add_doc.
+_SUFFIXED = re.compile(r"(Parameters\d*|Default\d*|Signatures|Doc|Fields)_*$")
+
+
+def stem(name: str) -> str:
+    """`kRmsNorm_` for `rms_norm_`: what a function's constants begin with."""
+    if name != name.lower():
+        return f"k_{name}"
+    leading = name[: len(name) - len(name.lstrip("_"))]
+    trailing = name[len(name.rstrip("_")) :]
+    words = re.split(r"_(?=[a-z])", name.strip("_"))
+    result = f"k{leading}{''.join(w[:1].upper() + w[1:] for w in words)}{trailing}"
+    return f"{result}_" if _SUFFIXED.search(result) else result
+
+
+def shard_of(name: str, shards: int) -> int:
+    """The same for every run and machine, and independent of all other functions."""
+    digest = hashlib.sha1(name.encode(), usedforsecurity=False).digest()
+    return int.from_bytes(digest[:8], "big") % shards

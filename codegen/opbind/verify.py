@@ -1,0 +1,159 @@
+"""The plan's own faults: what is right in every entry alone and wrong together.
+
+- an overload that no call reaches, since an earlier one takes all that it takes;
+- two overloads that no call tells apart;
+- one C++ name for two things;
+- a function's name that the package or its stub needs for something else.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from .errors import Diagnostics, Location
+from .plan import BindingPlan, Function, Signature
+from .plan.check import location_of
+from .plan.order import covers
+
+# What the package's own __init__ and its stub use, and what a module object has.
+_MODULE_NAMES = frozenset(
+    {"__all__", "__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__"}
+    | {"__package__", "__path__", "__spec__", "__version__", "_C", "NamedTuple", "Tensor"}
+    | {"annotations", "overload", "torch"}
+)
+# Builtins that the stub's types are made of.
+_STUB_TYPES = frozenset({"bool", "complex", "float", "int", "list", "str", "tuple", "type"})
+_MOST_PARAMETERS = 255
+
+
+def verify(plan: BindingPlan, diagnostics: Diagnostics) -> None:
+    """Report every fault of the plan."""
+    for function in plan.functions:
+        _verify_overloads(function, diagnostics)
+        _verify_sizes(function, diagnostics)
+        _verify_module_name(function, plan, diagnostics)
+    _verify_cpp_names(plan, diagnostics)
+    _verify_kernels(plan, diagnostics)
+
+
+def _place(signature: Signature) -> Location:
+    return location_of(signature.call.op)
+
+
+# --- overloads ------------------------------------------------------------------------------------
+
+
+def _verify_overloads(function: Function, diagnostics: Diagnostics) -> None:
+    visible = [s for s in function.signatures if not s.deprecated]
+    reported: set[str] = set()
+    for first, second in combinations(visible, 2):
+        if second.text in reported or not covers(first, second):
+            continue
+        reported.add(second.text)
+        name = first.call.op.schema.name
+        if covers(second, first):
+            rule, message = "ambiguous-overload", f"no call tells it apart from '{name}'"
+        else:
+            rule, message = "unreachable-overload", f"'{name}' takes every call that it takes"
+        diagnostics.error(
+            _place(second),
+            f"{message}: '{first.text}' is tried first",
+            subject=str(second.call.op.schema.name),
+            hint="leave one out, or give it a python_name of its own",
+            rule=rule,
+        )
+
+
+def _verify_sizes(function: Function, diagnostics: Diagnostics) -> None:
+    for signature in function.signatures:
+        count = len(signature.parameters)
+        seen: set[str] = set()
+        for parameter in signature.parameters:
+            if parameter.name in seen:
+                diagnostics.error(
+                    _place(signature),
+                    f"the Python function would have two parameters '{parameter.name}'",
+                    subject=function.name,
+                    hint="rename the argument",
+                    rule="duplicate-argument",
+                )
+            seen.add(parameter.name)
+        if count > _MOST_PARAMETERS:
+            diagnostics.error(
+                _place(signature),
+                f"{count} parameters are more than {_MOST_PARAMETERS}",
+                subject=function.name,
+                rule="too-many-arguments",
+            )
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def _verify_module_name(function: Function, plan: BindingPlan, diagnostics: Diagnostics) -> None:
+    taken = _MODULE_NAMES | _STUB_TYPES | {f"_{one.name}" for one in plan.structseqs}
+    builtin = getattr(builtins, function.name, None)
+    is_exception = isinstance(builtin, type) and issubclass(builtin, BaseException)
+    if function.name in taken or is_exception:
+        diagnostics.error(
+            _place(function.signatures[0]),
+            f"the package needs the name '{function.name}' for itself",
+            subject=function.name,
+            hint=f"give the function another: python_name: {function.name}_",
+            rule="module-attribute",
+        )
+
+
+def _verify_cpp_names(plan: BindingPlan, diagnostics: Diagnostics) -> None:
+    for shard in plan.shards:
+        names = ((n, f) for f in shard.functions for n in _cpp_names(f))
+        _report_repeats(names, diagnostics)
+    seen: set[str] = set()
+    for op in plan.own_ops:
+        if op.cpp_name in seen:
+            _report_name(op.cpp_name, location_of(op.op), diagnostics)
+        seen.add(op.cpp_name)
+
+
+def _cpp_names(function: Function) -> Iterator[str]:
+    """All that a function puts into its file's namespace."""
+    yield function.cpp_name
+    yield from (f"{function.stem}{suffix}" for suffix in ("", "Signatures", "Doc"))
+    yield from (f"{function.stem}Parameters{i}" for i in range(len(function.signatures)))
+    yield from dict.fromkeys(call.dispatch_name for call in function.calls)
+
+
+def _report_repeats(names: Iterable[tuple[str, Function]], diagnostics: Diagnostics) -> None:
+    owners: dict[str, Function] = {}
+    reported: set[str] = set()
+    for name, function in names:
+        if owners.setdefault(name, function) is not function and function.name not in reported:
+            reported.add(function.name)
+            _report_name(name, _place(function.signatures[0]), diagnostics)
+
+
+def _report_name(name: str, location: Location, diagnostics: Diagnostics) -> None:
+    diagnostics.error(
+        location,
+        f"two functions would have the C++ name '{name}'",
+        hint="rename an op or an overload",
+        rule="cpp-name",
+    )
+
+
+def _verify_kernels(plan: BindingPlan, diagnostics: Diagnostics) -> None:
+    """A kernel may serve several ops of one C++ type, not of several."""
+    types: dict[str, str] = {}
+    for op in plan.own_ops:
+        for kernel in op.kernels:
+            name, type_ = kernel.function.qualified, op.signature.function_type
+            if types.setdefault(name, type_) != type_:
+                diagnostics.error(
+                    location_of(op.op),
+                    f"kernel '{name}' would be {type_} here and {types[name]} elsewhere",
+                    subject=str(op.op.schema.name),
+                    hint="give each its own name",
+                    rule="cpp-name",
+                )
