@@ -1,0 +1,373 @@
+"""View of a file of functions: pieces of C++ with their line breaks and margins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..cpp_text import COLUMNS, byte_length, comment, string_literal, string_literals, wrapped
+from ..plan import (
+    BindingPlan,
+    Call,
+    EntryKind,
+    Function,
+    Parameter,
+    ResultKind,
+    Shard,
+    Signature,
+    StructSeq,
+)
+from ..typemap import cpp_int
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchView:
+    """One function that calls an op: its head, with the opening brace, and its one statement."""
+
+    head: str
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureView:
+    """One overload: its tables, its dispatch functions, and what the entry point does for it."""
+
+    index: int
+    parameters_name: str
+    # Arrays that list and string defaults stand in.
+    default_arrays: tuple[str, ...]
+    parameter_rows: tuple[str, ...]
+    signature_row: str
+    dispatches: tuple[DispatchView, ...]
+    # What the statements of the entry point begin with.
+    margin: str
+    has_device: bool
+    device_index: int
+    # Whether `out` decides between two ops.
+    has_out_choice: bool
+    out_index: int
+    # N when `out` is taken apart into N tensors; 0 otherwise.
+    out_count: int
+    # What is returned without `out`, where there is a choice.
+    base_return: str
+    # What is returned otherwise.
+    last_return: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionView:
+    """One Python function."""
+
+    comments: tuple[str, ...]
+    signatures: tuple[SignatureView, ...]
+    stem: str
+    table: str
+    is_noargs: bool
+    is_overloaded: bool
+    head: str
+    max_parameters: int
+    torch_function: str
+    doc_name: str
+    doc_literals: tuple[str, ...]
+    method_row: str
+
+
+@dataclass(frozen=True, slots=True)
+class StructSeqView:
+    """The type of named results: a C++ function that makes it once."""
+
+    name: str
+    # '' where torch has the type.
+    fields_name: str
+    fields: str
+    maker: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShardView:
+    """One file of functions."""
+
+    headers: tuple[str, ...]
+    uses_kernels: bool
+    kernels_header: str
+    functions: tuple[FunctionView, ...]
+    structseqs: tuple[StructSeqView, ...]
+    table_name: str
+    types_name: str
+
+
+def shard_view(plan: BindingPlan, shard: Shard) -> ShardView:
+    module = plan.library.module
+    found = (s.structseq for function in shard.functions for s in function.signatures)
+    structseqs = dict.fromkeys(one for one in found if one is not None)
+    return ShardView(
+        headers=shard.headers,
+        uses_kernels=shard.uses_kernels,
+        kernels_header=f"{module}_kernels.h",
+        functions=tuple(_function(function) for function in shard.functions),
+        structseqs=tuple(_structseq(one, module) for one in structseqs),
+        table_name=table_name(module, shard),
+        types_name=types_name(module, shard),
+    )
+
+
+def table_name(module: str, shard: Shard) -> str:
+    return f"{module}_functions_{shard.index}"
+
+
+def types_name(module: str, shard: Shard) -> str:
+    return f"init_{module}_types_{shard.index}"
+
+
+def has_structseqs(shard: Shard) -> bool:
+    return any(s.structseq for function in shard.functions for s in function.signatures)
+
+
+# --- functions ------------------------------------------------------------------------------------
+
+
+def _function(function: Function) -> FunctionView:
+    signatures = function.signatures
+    schemas = (str(call.op.schema) for call in function.calls)
+    is_noargs = function.entry is EntryKind.NOARGS
+    return FunctionView(
+        comments=tuple(line for schema in schemas for line in comment(schema)),
+        signatures=tuple(_signature(function, i, s) for i, s in enumerate(signatures)),
+        stem=function.stem,
+        table=_table(function),
+        is_noargs=is_noargs,
+        is_overloaded=len(signatures) > 1,
+        head=_head(function),
+        max_parameters=max(len(s.parameters) for s in signatures),
+        torch_function=_torch_function(function),
+        doc_name=f"{function.stem}Doc",
+        doc_literals=string_literals(
+            f"{function.text_signature}\n--\n\n{function.doc}", COLUMNS - 5
+        ),
+        method_row=_method_row(function),
+    )
+
+
+def _table(function: Function) -> str:
+    items = (
+        f".name = {string_literal(function.name)}",
+        f".signatures = {function.stem}Signatures",
+        f".count = {len(function.signatures)}",
+    )
+    return wrapped(f"constexpr FunctionSignatures {function.stem} = {{", items, "};")
+
+
+def _head(function: Function) -> str:
+    parameters: tuple[str, ...] = ("PyObject* module", "PyObject* /*noargs*/")
+    if function.entry is EntryKind.FASTCALL:
+        parameters = (
+            "PyObject* module",
+            "PyObject* const* args",
+            "Py_ssize_t nargs",
+            "PyObject* kwnames",
+        )
+    return wrapped(f"PyObject* {function.cpp_name}(", parameters, ") {")
+
+
+def _torch_function(function: Function) -> str:
+    """The statement that hands a call to a `__torch_function__` handler."""
+    owner = string_literal(function.torch_owner) if function.torch_owner else "nullptr"
+    name = string_literal(function.torch_name or function.name)
+    public = f"host::public_function(module, {owner}, {name})"
+    if function.entry is EntryKind.NOARGS:
+        return wrapped("return handle_torch_function_noargs(", (public,), ");", 4)
+    items = ("r", "args", "nargs", "kwnames", public)
+    return wrapped("return handle_torch_function(", items, ");", 4)
+
+
+def _method_row(function: Function) -> str:
+    cast = f"castPyCFunction({function.cpp_name})"
+    pointer = function.cpp_name if function.entry is EntryKind.NOARGS else cast
+    items = (string_literal(function.name), pointer, function.entry.value, f"{function.stem}Doc")
+    return wrapped("{", items, "},", 4)
+
+
+def _structseq(one: StructSeq, module: str) -> StructSeqView:
+    stem = f"k{''.join(word[:1].upper() + word[1:] for word in one.name.split('_'))}"
+    if one.torch_name:
+        maker = f"host::return_type({string_literal(one.torch_name)})"
+        return StructSeqView(f"return_type_{one.name}", "", "", maker)
+    name = string_literal(f"{module}.{one.name}")
+    fields = tuple(string_literal(field) for field in one.fields)
+    return StructSeqView(
+        f"return_type_{one.name}",
+        f"{stem}Fields",
+        wrapped(f"constexpr const char* {stem}Fields[] = {{", fields, "};"),
+        f"new_structseq({name}, {stem}Fields, {len(fields)})",
+    )
+
+
+# --- signatures -----------------------------------------------------------------------------------
+
+
+def _signature(function: Function, index: int, signature: Signature) -> SignatureView:
+    margin = "      " if len(function.signatures) > 1 else "  "
+    last = signature.out_call or signature.call
+    deeper = f"{margin}  "
+    name = f"{function.stem}Parameters{index}" if signature.parameters else "nullptr"
+    return SignatureView(
+        index=index,
+        parameters_name=name,
+        default_arrays=tuple(_default_arrays(name, signature)),
+        parameter_rows=tuple(
+            _parameter_row(name, i, p) for i, p in enumerate(signature.parameters)
+        ),
+        signature_row=_signature_row(name, signature),
+        dispatches=tuple(_dispatch(call) for call in signature.calls),
+        margin=margin,
+        has_device=signature.device_index >= 0,
+        device_index=signature.device_index,
+        has_out_choice=signature.out_call is not None,
+        out_index=signature.out_index,
+        out_count=last.out_count,
+        base_return=_return(signature, signature.call, len(deeper)),
+        last_return=_return(signature, last, len(margin)),
+    )
+
+
+def _braced(items: tuple[str, ...]) -> str:
+    """One row of a table: on one line if it fits, else one member on each."""
+    line = f"    {{{', '.join(items)}}},"
+    return line if len(line) <= COLUMNS and "\n" not in line else _braced_lines(items)
+
+
+def _braced_lines(items: tuple[str, ...]) -> str:
+    return "    {" + ",\n     ".join(items) + "},"
+
+
+def _signature_row(parameters_name: str, signature: Signature) -> str:
+    literals = string_literals(signature.text, COLUMNS - len("    {.text = ") - 1)
+    text = ("\n" + " " * len("    {.text = ")).join(literals)
+    flags = {
+        "hidden": signature.hidden,
+        "deprecated": signature.deprecated,
+        "varargs_int_list": signature.varargs_int_list,
+    }
+    items = (
+        f".text = {text}",
+        f".parameters = {parameters_name}",
+        f".num_parameters = {len(signature.parameters)}",
+        f".max_positional = {signature.max_positional}",
+        *(f".{flag} = true" for flag, is_set in flags.items() if is_set),
+    )
+    return _braced(items)
+
+
+def _parameter_row(parameters_name: str, index: int, parameter: Parameter) -> str:
+    flags = {
+        "allow_none": parameter.allow_none,
+        "keyword_only": parameter.keyword_only,
+        "numbers_as_tensors": parameter.numbers_as_tensors,
+    }
+    items = [
+        f".name = {string_literal(parameter.name)}",
+        f".type = ParameterType::{parameter.row.tag}",
+        *(f".{flag} = true" for flag, is_set in flags.items() if is_set),
+    ]
+    if parameter.size:
+        items.append(f".size = {parameter.size}")
+    if parameter.default is not None:
+        items.append(f".default_value = {_default(parameters_name, index, parameter)}")
+    if parameter.aliases:
+        items.append(f".aliases = {string_literal(','.join(parameter.aliases))}")
+    return _braced(tuple(items))
+
+
+# A string default of more columns than this stands in an array of its own.
+_LONGEST_INLINE = 60
+
+
+def _default(parameters_name: str, index: int, parameter: Parameter) -> str:
+    forms = parameter.default
+    assert forms is not None
+    array = _default_name(parameters_name, index)
+    if forms.ints is not None:
+        return f"of_ints({array if forms.ints else 'nullptr'}, {len(forms.ints)})"
+    if forms.string is not None and _is_long(forms.string):
+        return f"of_string({array}, {byte_length(forms.string)})"
+    return forms.cpp
+
+
+def _default_arrays(parameters_name: str, signature: Signature) -> Iterator[str]:
+    for i, parameter in enumerate(signature.parameters):
+        forms = parameter.default
+        name = _default_name(parameters_name, i)
+        if forms is not None and forms.ints:
+            values = tuple(cpp_int(value) for value in forms.ints)
+            yield wrapped(f"constexpr int64_t {name}[] = {{", values, "};")
+        elif forms is not None and forms.string is not None and _is_long(forms.string):
+            literals = string_literals(forms.string, COLUMNS - 5)
+            yield f"constexpr char {name}[] =\n    " + "\n    ".join(literals) + ";"
+
+
+def _default_name(parameters_name: str, index: int) -> str:
+    return f"{parameters_name}Default{index}"
+
+
+def _is_long(text: str) -> bool:
+    return len(string_literal(text)) > _LONGEST_INLINE
+
+
+# --- calls ----------------------------------------------------------------------------------------
+
+
+def _dispatch(call: Call) -> DispatchView:
+    parameters = tuple(map(str, call.dispatch.parameters))
+    head = wrapped(f"{call.dispatch.return_type} {call.dispatch_name}(", parameters, ") {")
+    return DispatchView(head, _dispatch_statement(call))
+
+
+def _dispatch_statement(call: Call) -> str:
+    returns = "" if call.dispatch.return_type == "void" else "return "
+    if not call.releases_gil:
+        return wrapped(f"{returns}{call.target}(", call.target_arguments, ");", 2)
+    # A lambda's deduced return type is never a reference.
+    by_reference = call.dispatch.return_type.endswith("&")
+    head = f"[&]() -> {call.dispatch.return_type} {{" if by_reference else "[&] {"
+    inner = f"{returns}{call.target}({', '.join(call.target_arguments)});"
+    line = f"  {returns}without_gil({head} {inner} }});"
+    if len(line) <= COLUMNS:
+        return line
+    inner = wrapped(f"{returns}{call.target}(", call.target_arguments, ");", 4)
+    return f"  {returns}without_gil({head}\n{inner}\n  }});"
+
+
+def _return(signature: Signature, call: Call, indent: int) -> str:
+    """What the entry point does with one call: at most two statements."""
+    dispatch = f"{call.dispatch_name}("
+    margin = " " * indent
+    kind = call.result
+    if kind is ResultKind.WRAP:
+        return wrapped(f"return THPVariable_Wrap({dispatch}", call.expressions, "));", indent)
+    if kind is ResultKind.STRUCTSEQ:
+        head = f"return THPVariable_Wrap({_type_of(signature)}(), {dispatch}"
+        return wrapped(head, call.expressions, "));", indent)
+    if kind is ResultKind.FACTORY:
+        tail = f"), r.toBool({signature.requires_grad_index})));"
+        head = f"return THPVariable_Wrap(host::set_requires_grad({dispatch}"
+        return wrapped(head, call.expressions, tail, indent)
+    statement = wrapped(dispatch, call.expressions, ");", indent)
+    return f"{statement}\n{margin}{_return_given(signature, call)}"
+
+
+def _return_given(signature: Signature, call: Call) -> str:
+    """What a function returns whose op returns nothing."""
+    if call.result is ResultKind.NONE:
+        return "Py_RETURN_NONE;"
+    if call.result is ResultKind.SELF:
+        return "return THPVariable_Wrap(r.tensor(0));"
+    if not call.out_count:
+        return f"return THPVariable_Wrap(r.tensor({signature.out_index}));"
+    tensors = f"std::tie({', '.join(f'out[{i}]' for i in range(call.out_count))})"
+    type_ = f"{_type_of(signature)}(), " if signature.structseq else ""
+    return f"return THPVariable_Wrap({type_}{tensors});"
+
+
+def _type_of(signature: Signature) -> str:
+    assert signature.structseq is not None
+    return f"return_type_{signature.structseq.name}"

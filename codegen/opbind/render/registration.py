@@ -1,0 +1,217 @@
+"""View of a library: its kernels' declarations, their registration, and the module's init."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..cpp_text import comment, string_literal, string_literals, wrapped
+from ..model import AutogradPolicy
+from ..plan import BindingPlan, CppParameter, KernelPlan, OwnOp
+from .functions import has_structseqs, table_name, types_name
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceView:
+    """Kernels of one namespace."""
+
+    name: str
+    # The schema of an op, and the declarations of its kernels.
+    declarations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WrapperView:
+    """A C++ function of the registration: its head, with the opening brace, and its statements."""
+
+    head: str
+    statements: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpView:
+    """One own op."""
+
+    comments: tuple[str, ...]
+    # Its declaration in the namespace `ops`, and its definition there.
+    declaration: str
+    caller: WrapperView
+    # The function that gives its handle.
+    handle: str
+    handle_type: str
+    find: str
+    # Autograd, ADInplaceOrView and device kernels.
+    wrappers: tuple[WrapperView, ...]
+    # Statements of register_ops.
+    registrations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryView:
+    """What module, kernels' header and registration need."""
+
+    namespace: str
+    module: str
+    module_literal: str
+    namespace_literal: str
+    source_literal: str
+    doc_literals: tuple[str, ...]
+    kernels_header: str
+    kernel_namespaces: tuple[NamespaceView, ...]
+    has_ops: bool
+    needs_no_backward: bool
+    ops: tuple[OpView, ...]
+    tables: tuple[str, ...]
+    table_list: str
+    type_makers: tuple[str, ...]
+
+
+def library_view(plan: BindingPlan) -> LibraryView:
+    library = plan.library
+    tables = tuple(table_name(library.module, shard) for shard in plan.shards)
+    with_types = (shard for shard in plan.shards if has_structseqs(shard))
+    return LibraryView(
+        namespace=library.namespace,
+        module=library.module,
+        module_literal=string_literal(library.module),
+        namespace_literal=string_literal(library.namespace),
+        source_literal=string_literal(plan.source),
+        doc_literals=string_literals(library.doc.strip(), 92),
+        kernels_header=f"{library.module}_kernels.h",
+        kernel_namespaces=tuple(_kernel_namespaces(plan.own_ops)),
+        has_ops=bool(plan.own_ops),
+        needs_no_backward=any(map(_needs_no_backward, plan.own_ops)),
+        ops=tuple(_op(op, library.namespace) for op in plan.own_ops),
+        tables=tables,
+        table_list=wrapped("for (PyMethodDef* functions : {", tables, "}) {", 2),
+        type_makers=tuple(types_name(library.module, shard) for shard in with_types),
+    )
+
+
+def _needs_no_backward(op: OwnOp) -> bool:
+    return op.has_autograd_kernel and op.autograd is AutogradPolicy.ERROR
+
+
+# --- declarations ---------------------------------------------------------------------------------
+
+
+def _kernel_namespaces(ops: Sequence[OwnOp]) -> Iterable[NamespaceView]:
+    names = dict.fromkeys(k.function.namespace for op in ops for k in op.kernels)
+    for name in sorted(names):
+        yield NamespaceView(name, tuple(_declarations(ops, name)))
+
+
+def _declarations(ops: Sequence[OwnOp], namespace: str) -> Iterable[str]:
+    """The schema above the kernels of an op; a kernel of several ops is declared once."""
+    declared: set[str] = set()
+    for op in ops:
+        functions = (k.function for k in op.kernels if k.function.namespace == namespace)
+        names = [f.name for f in dict.fromkeys(functions) if f.name not in declared]
+        declared.update(names)
+        lines = [_head(op, name, ";") for name in names]
+        if lines:
+            yield "\n".join([*comment(op.schema), *lines])
+
+
+def _head(op: OwnOp, name: str, tail: str, first: tuple[str, ...] = ()) -> str:
+    parameters = (*first, *map(str, op.signature.parameters))
+    return wrapped(f"{op.signature.return_type} {name}(", parameters, f"){tail}")
+
+
+# --- ops ------------------------------------------------------------------------------------------
+
+
+def _op(op: OwnOp, namespace: str) -> OpView:
+    handle = f"handle_{op.cpp_name}"
+    qualified = f"{namespace}::{op.name}"
+    find = (string_literal(qualified), string_literal(op.overload))
+    return OpView(
+        comments=comment(op.schema),
+        declaration=_head(op, op.cpp_name, ";"),
+        caller=WrapperView(
+            _head(op, op.cpp_name, " {"),
+            wrapped(f"return opbind::{handle}().call(", op.signature.names, ");", 2),
+        ),
+        handle=handle,
+        handle_type=_function_type(op),
+        find=wrapped("static const auto handle = find_op<Op>(", find, ");", 2),
+        wrappers=tuple(_wrappers(op, qualified)),
+        registrations=tuple(_registrations(op)),
+    )
+
+
+def _function_type(op: OwnOp) -> str:
+    types = tuple(parameter.type for parameter in op.signature.parameters)
+    return wrapped(f"using Op = {op.signature.return_type}(", types, ");", 2)
+
+
+def _wrappers(op: OwnOp, qualified: str) -> Iterable[WrapperView]:
+    if op.has_autograd_kernel and op.autograd is AutogradPolicy.ERROR:
+        yield _autograd(op, qualified)
+    if op.has_inplace_kernel:
+        yield _inplace(op)
+    yield from (_guarded(op, kernel) for kernel in op.kernels if kernel.guard_name)
+
+
+_KEYS = (str(CppParameter("c10::DispatchKeySet", "ks")),)
+
+
+def _autograd(op: OwnOp, qualified: str) -> WrapperView:
+    name = string_literal(qualified)
+    redispatch = _redispatch(op, "c10::after_autograd_keyset")
+    function = "forward_only"
+    first = name
+    if op.mutated:
+        function = "forward_only_mutating"
+        first = f"{name}, std::tie({', '.join(op.mutated)})"
+    head = f"  return autograd::{function}({first}, [&] {{"
+    tail = f"  }}, {', '.join(op.tensors)});"
+    return WrapperView(
+        _head(op, f"autograd_{op.cpp_name}", " {", _KEYS), f"{head}\n{redispatch}\n{tail}"
+    )
+
+
+def _inplace(op: OwnOp) -> WrapperView:
+    redispatch = _redispatch(op, "c10::after_ADInplaceOrView_keyset")
+    head = f"  return autograd::bump_versions(std::tie({', '.join(op.mutated)}), [&] {{"
+    return WrapperView(
+        _head(op, f"inplace_{op.cpp_name}", " {", _KEYS), f"{head}\n{redispatch}\n  }});"
+    )
+
+
+def _redispatch(op: OwnOp, keys: str) -> str:
+    items = (f"ks & {keys}", *op.signature.names)
+    return wrapped(f"return handle_{op.cpp_name}().redispatch(", items, ");", 4)
+
+
+def _guarded(op: OwnOp, kernel: KernelPlan) -> WrapperView:
+    guard = f"  const c10::OptionalDeviceGuard guard(at::device_of({kernel.guard_argument}));"
+    call = wrapped(f"return {kernel.function.qualified}(", op.signature.names, ");", 2)
+    return WrapperView(_head(op, kernel.guard_name, " {"), f"{guard}\n{call}")
+
+
+# --- registrations --------------------------------------------------------------------------------
+
+
+def _registrations(op: OwnOp) -> Iterable[str]:
+    schema = "\n        ".join(string_literals(op.schema, 90))
+    yield f"  m->def({schema});" if "\n" not in schema else f"  m->def(\n        {schema});"
+    for kernel in op.kernels:
+        yield _impl(op, kernel.dispatch_key, f"TORCH_FN({_registered(kernel)})")
+    if op.has_autograd_kernel:
+        has_kernel = op.autograd is AutogradPolicy.ERROR
+        fallthrough = "torch::CppFunction::makeFallthrough()"
+        kernel_text = f"TORCH_FN(autograd_{op.cpp_name})" if has_kernel else fallthrough
+        yield _impl(op, "Autograd", kernel_text)
+    if op.has_inplace_kernel:
+        yield _impl(op, "ADInplaceOrView", f"TORCH_FN(inplace_{op.cpp_name})")
+
+
+def _registered(kernel: KernelPlan) -> str:
+    return kernel.guard_name or kernel.function.qualified
+
+
+def _impl(op: OwnOp, key: str, function: str) -> str:
+    name = string_literal(f"{op.name}.{op.overload}" if op.overload else op.name)
+    items = (f"c10::DispatchKey::{key}", function)
+    return wrapped(f"m->impl({name}, torch::dispatch(", items, "));", 2)
