@@ -118,7 +118,7 @@ def wrapped(head: str, items: tuple[str, ...], tail: str, indent: int = 0) -> st
     column = indent + len(head.rsplit("\n", 1)[-1])
     longest = max(len(item) + 1 for item in items[:-1] or items)
     longest = max(longest, len(items[-1]) + len(tail))
-    if column + longest <= COLUMNS:
+    if column + longest <= COLUMNS and not head.endswith(" {"):
         return f"{margin}{head}{_packed(items, tail, column, column)}"
     deeper = indent + 4
     return f"{margin}{head}\n{' ' * deeper}{_packed(items, tail, deeper, deeper)}"

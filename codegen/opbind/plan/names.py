@@ -34,14 +34,13 @@ CPP_KEYWORDS = _words(
 # Object-like macros of the C library, of Python.h and of the compiler, on any platform.
 _MACROS = _words(
     """
-    BUFSIZ CHAR_BIT DOMAIN EDOM EOF ERANGE EXIT_FAILURE EXIT_SUCCESS FILENAME_MAX HUGE HUGE_VAL I
-    INFINITY INT_MAX INT_MIN LONG_MAX LONG_MIN M_E M_PI NAN NDEBUG NULL OVERFLOW PLOSS 
-    RAND_MAX
-    SEEK_CUR SEEK_END SEEK_SET SIG_DFL SIG_ERR SIG_IGN SING TLOSS TRUE FALSE UNDERFLOW assert complex
-    errno far near interface i386 imaginary linux major makedev minor offsetof signbit small
-    isfinite isinf
-    isnan isnormal setjmp stderr stdin stdout unix va_arg va_copy va_end va_start T_INT T_STRING
-    READONLY RESTRICTED PyObject THREAD BLOCK_SIZE BYTE_ORDER MIN MAX
+    assert BLOCK_SIZE BUFSIZ BYTE_ORDER CHAR_BIT complex DOMAIN EDOM EOF ERANGE errno
+    EXIT_FAILURE EXIT_SUCCESS FALSE far FILENAME_MAX HUGE HUGE_VAL I i386 imaginary INFINITY
+    INT_MAX INT_MIN interface isfinite isinf isnan isnormal linux LONG_MAX LONG_MIN M_E M_PI
+    major makedev MAX MIN minor NAN NDEBUG near NULL offsetof OVERFLOW PLOSS PyObject RAND_MAX
+    READONLY RESTRICTED SEEK_CUR SEEK_END SEEK_SET setjmp SIG_DFL SIG_ERR SIG_IGN signbit SING
+    small stderr stdin stdout T_INT T_STRING THREAD TLOSS TRUE UNDERFLOW unix va_arg va_copy
+    va_end va_start
     """
 )
 

@@ -329,30 +329,70 @@ def _dispatch_statement(call: Call) -> str:
     # A lambda's deduced return type is never a reference.
     by_reference = call.dispatch.return_type.endswith("&")
     head = f"[&]() -> {call.dispatch.return_type} {{" if by_reference else "[&] {"
-    inner = f"{returns}{call.target}({', '.join(call.target_arguments)});"
-    line = f"  {returns}without_gil({head} {inner} }});"
+    work = f"{head} {returns}{call.target}({', '.join(call.target_arguments)}); }}"
+    line = f"  {returns}without_gil({work});"
     if len(line) <= COLUMNS:
         return line
+    if len(work) + len("      );") <= COLUMNS:
+        return f"  {returns}without_gil(\n      {work});"
     inner = wrapped(f"{returns}{call.target}(", call.target_arguments, ");", 4)
     return f"  {returns}without_gil({head}\n{inner}\n  }});"
 
 
 def _return(signature: Signature, call: Call, indent: int) -> str:
     """What the entry point does with one call: at most two statements."""
-    dispatch = f"{call.dispatch_name}("
-    margin = " " * indent
     kind = call.result
     if kind is ResultKind.WRAP:
-        return wrapped(f"return THPVariable_Wrap({dispatch}", call.expressions, "));", indent)
+        return _wrap(call, indent)
     if kind is ResultKind.STRUCTSEQ:
-        head = f"return THPVariable_Wrap({_type_of(signature)}(), {dispatch}"
-        return wrapped(head, call.expressions, "));", indent)
+        return _wrap_structseq(signature, call, indent)
     if kind is ResultKind.FACTORY:
-        tail = f"), r.toBool({signature.requires_grad_index})));"
-        head = f"return THPVariable_Wrap(host::set_requires_grad({dispatch}"
-        return wrapped(head, call.expressions, tail, indent)
-    statement = wrapped(dispatch, call.expressions, ");", indent)
-    return f"{statement}\n{margin}{_return_given(signature, call)}"
+        return _wrap_factory(signature, call, indent)
+    statement = wrapped(f"{call.dispatch_name}(", call.expressions, ");", indent)
+    return f"{statement}\n{' ' * indent}{_return_given(signature, call)}"
+
+
+_WRAP = "return THPVariable_Wrap("
+
+
+def _dispatched(call: Call) -> str:
+    return f"{call.dispatch_name}({', '.join(call.expressions)})"
+
+
+def _wrap(call: Call, indent: int) -> str:
+    dispatched = _dispatched(call)
+    margin = " " * indent
+    for line in (f"{margin}{_WRAP}{dispatched});", f"{margin}{_WRAP}\n{margin}    {dispatched});"):
+        if _fits(line):
+            return line
+    return wrapped(f"{_WRAP}{call.dispatch_name}(", call.expressions, "));", indent)
+
+
+def _wrap_structseq(signature: Signature, call: Call, indent: int) -> str:
+    margin = " " * indent
+    type_ = f"{_type_of(signature)}()"
+    dispatched = _dispatched(call)
+    aligned = " " * (indent + len(_WRAP))
+    for line in (
+        f"{margin}{_WRAP}{type_}, {dispatched});",
+        f"{margin}{_WRAP}{type_},\n{aligned}{dispatched});",
+    ):
+        if _fits(line):
+            return line
+    inner = wrapped(f"{call.dispatch_name}(", call.expressions, "));", indent + 4)
+    return f"{margin}{_WRAP}\n{margin}    {type_},\n{inner}"
+
+
+def _wrap_factory(signature: Signature, call: Call, indent: int) -> str:
+    margin = " " * indent
+    requires_grad = f"r.toBool({signature.requires_grad_index})"
+    inner = wrapped(f"{call.dispatch_name}(", call.expressions, "),", indent + 4)
+    head = f"{margin}{_WRAP}host::set_requires_grad("
+    return f"{head}\n{inner}\n{margin}    {requires_grad}));"
+
+
+def _fits(text: str) -> bool:
+    return all(len(line) <= COLUMNS for line in text.split("\n"))
 
 
 def _return_given(signature: Signature, call: Call) -> str:

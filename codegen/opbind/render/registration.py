@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..cpp_text import comment, string_literal, string_literals, wrapped
+from ..cpp_text import COLUMNS, comment, string_literal, string_literals, wrapped
 from ..model import AutogradPolicy
 from ..plan import BindingPlan, CppParameter, KernelPlan, OwnOp
 from .functions import has_structseqs, table_name, types_name
@@ -52,9 +52,9 @@ class LibraryView:
 
     namespace: str
     module: str
-    module_literal: str
-    namespace_literal: str
-    source_literal: str
+    # Statements: an import fails, a torch::Library is made.
+    raise_import_error: str
+    make_library: str
     doc_literals: tuple[str, ...]
     kernels_header: str
     kernel_namespaces: tuple[NamespaceView, ...]
@@ -73,9 +73,8 @@ def library_view(plan: BindingPlan) -> LibraryView:
     return LibraryView(
         namespace=library.namespace,
         module=library.module,
-        module_literal=string_literal(library.module),
-        namespace_literal=string_literal(library.namespace),
-        source_literal=string_literal(plan.source),
+        raise_import_error=_raise_import_error(library.module),
+        make_library=_make_library(plan),
         doc_literals=string_literals(library.doc.strip(), 92),
         kernels_header=f"{library.module}_kernels.h",
         kernel_namespaces=tuple(_kernel_namespaces(plan.own_ops)),
@@ -86,6 +85,22 @@ def library_view(plan: BindingPlan) -> LibraryView:
         table_list=wrapped("for (PyMethodDef* functions : {", tables, "}) {", 2),
         type_makers=tuple(types_name(library.module, shard) for shard in with_types),
     )
+
+
+def _raise_import_error(module: str) -> str:
+    text = string_literal(f"{module} cannot be loaded: ")
+    return wrapped("raise_error(", ("PyExc_ImportError", f"{text} + reason"), ");", 2)
+
+
+def _make_library(plan: BindingPlan) -> str:
+    items = (
+        "torch::Library::DEF",
+        string_literal(plan.library.namespace),
+        "std::nullopt",
+        string_literal(plan.source),
+        "0",
+    )
+    return wrapped("m = std::make_unique<torch::Library>(", items, ");", 2)
 
 
 def _needs_no_backward(op: OwnOp) -> bool:
@@ -158,30 +173,34 @@ _KEYS = (str(CppParameter("c10::DispatchKeySet", "ks")),)
 
 def _autograd(op: OwnOp, qualified: str) -> WrapperView:
     name = string_literal(qualified)
-    redispatch = _redispatch(op, "c10::after_autograd_keyset")
-    function = "forward_only"
-    first = name
-    if op.mutated:
-        function = "forward_only_mutating"
-        first = f"{name}, std::tie({', '.join(op.mutated)})"
-    head = f"  return autograd::{function}({first}, [&] {{"
-    tail = f"  }}, {', '.join(op.tensors)});"
-    return WrapperView(
-        _head(op, f"autograd_{op.cpp_name}", " {", _KEYS), f"{head}\n{redispatch}\n{tail}"
-    )
+    function = "forward_only_mutating" if op.mutated else "forward_only"
+    first = [name, f"std::tie({', '.join(op.mutated)})"] if op.mutated else [name]
+    items = [
+        f"      {', '.join(first)},\n",
+        f"{_redispatch(op, 'c10::after_autograd_keyset', 6)},\n",
+        wrapped("", op.tensors, ");", 6),
+    ]
+    statements = f"  return autograd::{function}(\n{''.join(items)}"
+    return WrapperView(_head(op, f"autograd_{op.cpp_name}", " {", _KEYS), statements)
 
 
 def _inplace(op: OwnOp) -> WrapperView:
-    redispatch = _redispatch(op, "c10::after_ADInplaceOrView_keyset")
-    head = f"  return autograd::bump_versions(std::tie({', '.join(op.mutated)}), [&] {{"
-    return WrapperView(
-        _head(op, f"inplace_{op.cpp_name}", " {", _KEYS), f"{head}\n{redispatch}\n  }});"
-    )
+    mutated = f"std::tie({', '.join(op.mutated)})"
+    redispatch = _redispatch(op, "c10::after_ADInplaceOrView_keyset", 6)
+    statements = f"  return autograd::bump_versions(\n      {mutated},\n{redispatch});"
+    return WrapperView(_head(op, f"inplace_{op.cpp_name}", " {", _KEYS), statements)
 
 
-def _redispatch(op: OwnOp, keys: str) -> str:
+def _redispatch(op: OwnOp, keys: str, indent: int) -> str:
+    """A lambda that calls the op again, below `keys`."""
+    margin = " " * indent
     items = (f"ks & {keys}", *op.signature.names)
-    return wrapped(f"return handle_{op.cpp_name}().redispatch(", items, ");", 4)
+    head = f"return handle_{op.cpp_name}().redispatch("
+    line = f"{margin}[&] {{ {head}{', '.join(items)}); }}"
+    # Room for the comma or bracket that follows.
+    if len(line) + 2 <= COLUMNS:
+        return line
+    return f"{margin}[&] {{\n{wrapped(head, items, ');', indent + 2)}\n{margin}}}"
 
 
 def _guarded(op: OwnOp, kernel: KernelPlan) -> WrapperView:
@@ -213,5 +232,5 @@ def _registered(kernel: KernelPlan) -> str:
 
 def _impl(op: OwnOp, key: str, function: str) -> str:
     name = string_literal(f"{op.name}.{op.overload}" if op.overload else op.name)
-    items = (f"c10::DispatchKey::{key}", function)
-    return wrapped(f"m->impl({name}, torch::dispatch(", items, "));", 2)
+    dispatch = f"torch::dispatch(c10::DispatchKey::{key}, {function})"
+    return wrapped("m->impl(", (name, dispatch), ");", 2)
