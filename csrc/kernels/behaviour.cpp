@@ -34,16 +34,17 @@ struct Kind {
   void (*raise)();
 };
 
-// clang-format off
 constexpr Kind kKinds[] = {
     {"error", [] { TORCH_CHECK(false, "raised by TORCH_CHECK"); }},
     {"index_error", [] { TORCH_CHECK_INDEX(false, "raised by TORCH_CHECK_INDEX"); }},
     {"value_error", [] { TORCH_CHECK_VALUE(false, "raised by TORCH_CHECK_VALUE"); }},
     {"type_error", [] { TORCH_CHECK_TYPE(false, "raised by TORCH_CHECK_TYPE"); }},
-    {"not_implemented", [] { TORCH_CHECK_NOT_IMPLEMENTED(false, "raised by TORCH_CHECK_NOT_IMPLEMENTED"); }},
+    {"not_implemented",
+     [] { TORCH_CHECK_NOT_IMPLEMENTED(false, "raised by TORCH_CHECK_NOT_IMPLEMENTED"); }},
     {"buffer_error", [] { TORCH_CHECK_BUFFER(false, "raised by TORCH_CHECK_BUFFER"); }},
     {"linalg_error", [] { TORCH_CHECK_LINALG(false, "raised by TORCH_CHECK_LINALG"); }},
-    {"out_of_memory", [] { TORCH_CHECK_WITH(OutOfMemoryError, false, "raised by TORCH_CHECK_WITH"); }},
+    {"out_of_memory",
+     [] { TORCH_CHECK_WITH(OutOfMemoryError, false, "raised by TORCH_CHECK_WITH"); }},
     {"runtime_error", [] { throw std::runtime_error("std::runtime_error"); }},
     {"out_of_range", [] { throw std::out_of_range("std::out_of_range"); }},
     {"invalid_argument", [] { throw std::invalid_argument("std::invalid_argument"); }},
@@ -51,20 +52,22 @@ constexpr Kind kKinds[] = {
     {"length_error", [] { throw std::length_error("std::length_error"); }},
     {"range_error", [] { throw std::range_error("std::range_error"); }},
     {"overflow_error", [] { throw std::overflow_error("std::overflow_error"); }},
-    {"system_error", [] { throw std::system_error(ENOENT, std::generic_category(), "std::system_error"); }},
+    {"system_error",
+     [] { throw std::system_error(ENOENT, std::generic_category(), "std::system_error"); }},
     {"bad_alloc", [] { throw std::bad_alloc(); }},
     {"unknown_exception", [] { throw UnknownException(); }},
-    {"int", [] { throw 42; }},
+    {"int", [] { throw 42; }},  // NOLINT(bugprone-std-exception-baseclass): that is the point
     {"not_utf8", [] { TORCH_CHECK_VALUE(false, "bytes \xff\xe4 that are no UTF-8"); }},
-    {"not_utf8_out_of_memory", [] { TORCH_CHECK_WITH(OutOfMemoryError, false, "bytes \xff\xe4 that are no UTF-8"); }},
+    {"not_utf8_out_of_memory",
+     [] { TORCH_CHECK_WITH(OutOfMemoryError, false, "bytes \xff\xe4 that are no UTF-8"); }},
     {"python_error", [] { raise_python_error(); }},
     {"python_error_unset", [] { opbind::with_gil([] { throw opbind::python_error(); }); }},
-    {"warning_then_error", [] {
+    {"warning_then_error",
+     [] {
        TORCH_WARN("a warning before the error");
        throw std::runtime_error("an error after the warning");
      }},
 };
-// clang-format on
 
 }  // namespace
 

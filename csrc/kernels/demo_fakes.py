@@ -1,4 +1,4 @@
-"""Fake kernels of the example library: for shapes that depend on data, which a Meta kernel cannot say."""
+"""Fake kernels: for shapes that depend on data, which a C++ Meta kernel cannot say."""
 
 import torch
 

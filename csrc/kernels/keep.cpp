@@ -17,7 +17,7 @@ struct Slot {
   // Gives back what was there. Handles are only moved while the mutex is held: copying or dropping
   // one may take the GIL, and a thread that has the GIL may be waiting for the mutex.
   at::Tensor exchange(at::Tensor value) {
-    const std::lock_guard<std::mutex> lock(mutex);
+    const std::scoped_lock lock(mutex);
     std::swap(tensor, value);
     return value;
   }

@@ -9,8 +9,11 @@
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace opbind::autograd {
 namespace {
@@ -43,7 +46,11 @@ class NoBackward final : public ta::Node {
   NoBackward(std::string op, ta::edge_list&& inputs)
       : ta::Node(std::move(inputs)), op_(std::move(op)) {}
 
-  std::string name() const override { return "NoBackward[" + op_ + "]"; }
+  // With a dot: a tensor's repr shows what follows the last "::".
+  std::string name() const override {
+    std::string op = op_;
+    return "NoBackward[" + op.replace(op.find("::"), 2, ".") + "]";
+  }
 
   ta::variable_list apply(ta::variable_list&& grads) override {
     ta::variable_list results(num_outputs());

@@ -92,7 +92,7 @@ void translate_known(const std::exception_ptr& pointer) {
 
 }  // namespace
 
-void translate(std::exception_ptr error) noexcept {
+void translate(const std::exception_ptr& error) noexcept {
   try {
     translate_known(error);
   } catch (const std::exception& failure) {

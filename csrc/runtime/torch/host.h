@@ -151,7 +151,7 @@ class TensorList {
   c10::SmallVector<Tensor, 4> handles_;
 };
 
-// ----------------------------------------------------------------------- dtype, device, layout, …
+// ------------------------------------------------------------------- dtype, device, layout, format
 // is_X tells whether an object is accepted for X and never fails; unpack_X may be called only if it
 // is; wrap_X gives a new reference.
 
@@ -254,7 +254,7 @@ class WarningScope {
 /// Sets the Python error for an exception that core's boundary does not know. The text is made
 /// UTF-8, the exception type is kept, and there is no C++ backtrace unless torch is told to show
 /// it. Never throws.
-void translate(std::exception_ptr error) noexcept;
+void translate(const std::exception_ptr& error) noexcept;
 
 // ------------------------------------------------------------------------------ __torch_function__
 
