@@ -99,8 +99,6 @@ class TypeRow:
     broadcasts: bool = False
     # `f(1, 2)` may stand for `f((1, 2))`.
     takes_varargs: bool = False
-    # Numbers may be given where the op says so.
-    takes_numbers: bool = False
     # `self` of this type is called `input` in a function.
     renames_self: bool = False
     # What a lone value adds to a stub's parameter type.
@@ -109,22 +107,17 @@ class TypeRow:
     # What the defaults may be, for messages.
     defaults_text: str = "no default"
 
-    def accepts_with(self, size: int, numbers: bool) -> frozenset[str]:
-        """The kinds of values that a parameter of this row takes."""
-        accepted = self.accepts
-        if size and self.broadcasts:
-            accepted |= _INT
-        if numbers and self.takes_numbers:
-            accepted |= _NUMBERS
-        return accepted
+    def accepts_with(self, size: int) -> frozenset[str]:
+        """The kinds of values that a parameter of `T[size]` takes."""
+        return self.accepts | _INT if size and self.broadcasts else self.accepts
 
-    def stub_with(self, size: int, numbers: bool) -> str:
-        """The stub's type of a parameter of this row."""
-        before = [self.stub_lone] if size and self.stub_lone else []
-        after = ["int | float | complex"] if numbers and self.takes_numbers else []
-        base = self.stub_argument.removesuffix(" | None")
-        tail = ["None"] if self.is_optional else []
-        return " | ".join([*before, base, *after, *tail])
+    def stub_with(self, size: int) -> str:
+        """The stub's type of a parameter of `T[size]`."""
+        return (
+            f"{self.stub_lone} | {self.stub_argument}"
+            if size and self.stub_lone
+            else (self.stub_argument)
+        )
 
     def default_forms(self, default: Default, size: int) -> DefaultForms:
         """The default's forms. Raises DefaultFault if the type does not take it."""
@@ -360,7 +353,6 @@ _BASE_ROWS = (
         rank=0,
         ownership=_BORROWED,
         is_tensor_like=True,
-        takes_numbers=True,
         renames_self=True,
     ),
     TypeRow(

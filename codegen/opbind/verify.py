@@ -21,7 +21,9 @@ from .plan.order import covers
 _MODULE_NAMES = frozenset(
     {"__all__", "__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__"}
     | {"__package__", "__path__", "__spec__", "__version__", "_C", "NamedTuple", "Tensor"}
-    | {"annotations", "overload", "torch"}
+    | {"annotations", "overload", "torch", "getattr"}
+    | {"_check_stamp", "_error", "_importlib", "_json", "_pathlib", "_register_fake", "_sys"}
+    | {"_sysconfig"}
 )
 # Builtins that the stub's types are made of.
 _STUB_TYPES = frozenset({"bool", "complex", "float", "int", "list", "str", "tuple", "type"})
@@ -46,9 +48,8 @@ def _place(signature: Signature) -> Location:
 
 
 def _verify_overloads(function: Function, diagnostics: Diagnostics) -> None:
-    visible = [s for s in function.signatures if not s.deprecated]
     reported: set[str] = set()
-    for first, second in combinations(visible, 2):
+    for first, second in combinations(function.signatures, 2):
         if second.text in reported or not covers(first, second):
             continue
         reported.add(second.text)

@@ -36,7 +36,7 @@ from collections.abc import Iterable, Sequence
 from ..errors import Diagnostics
 from ..model import Op, SchemaFile
 from . import calls, functions, registration
-from .check import check_deprecated, check_op, location_of
+from .check import check_deprecated, check_library, check_op, location_of
 from .data import (
     BindingPlan,
     Call,
@@ -80,6 +80,7 @@ __all__ = [
 def plan(file: SchemaFile, diagnostics: Diagnostics) -> BindingPlan:
     """Decide everything. Entries that no code can be made from are reported and left out."""
     library = file.library
+    check_library(library, any(op.is_own for op in file.ops), diagnostics)
     for deprecated in file.deprecated:
         check_deprecated(deprecated, diagnostics)
     ops = _without_repeats(

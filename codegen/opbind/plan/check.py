@@ -25,7 +25,7 @@ from ..model import (
     OptionalType,
 )
 from . import names
-from .keys import DISPATCH_KEYS, is_autograd_key, is_composite_key
+from .keys import DISPATCH_KEYS, TAGS, is_autograd_key, is_composite_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +308,9 @@ def _kernel_faults(kernel: Kernel, op: Op) -> Iterator[Fault]:
             kernel.location,
         )
     parts = kernel.name.split("::")
+    # `ops` is the namespace of the library's callers.
+    if kernel.name == "ops":
+        yield Fault("invalid-name", "a kernel cannot be called 'ops'", "", kernel.location)
     if not all(names.is_identifier(p) and p not in names.CPP_KEYWORDS for p in parts):
         yield Fault(
             "invalid-name", f"'{kernel.name}' is no name of a C++ function", "", kernel.location
@@ -321,6 +324,23 @@ def _check_fake(op: Op, library: Library) -> Iterator[Fault]:
         yield Fault("fake", "an ATen op has its fake already", "leave 'fake' out")
     if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", op.fake, re.ASCII):
         yield Fault("fake", f"'{op.fake}' is no Python function", "write fake: module:function")
+
+
+def _check_tags(op: Op, library: Library) -> Iterator[Fault]:
+    # Those of torch's own ops say nothing to a binding.
+    for tag in op.tags if op.is_own else ():
+        if tag not in TAGS:
+            hint = did_you_mean(tag, TAGS) or "usual is pt2_compliant_tag"
+            yield Fault("unknown-tag", f"torch has no tag '{tag}'", hint)
+
+
+def _check_numbers(op: Op, library: Library) -> Iterator[Fault]:
+    if op.numbers_as_tensors:
+        yield Fault(
+            "unsupported-key",
+            "numbers_as_tensors is not supported yet",
+            "add an overload that takes a Scalar, such as add.Scalar",
+        )
 
 
 def _check_direct(op: Op, library: Library) -> Iterator[Fault]:
@@ -364,8 +384,36 @@ _CHECKS: tuple[_Check, ...] = (
     _check_own_mutation,
     _check_kernels,
     _check_fake,
+    _check_tags,
+    _check_numbers,
     _check_direct,
 )
+
+
+# --- the library ----------------------------------------------------------------------------------
+
+_TAKEN_NAMESPACES = ("aten", "at", "c10", "opbind", "prim", "prims", "std", "torch")
+
+
+def check_library(library: Library, has_own_ops: bool, diagnostics: Diagnostics) -> None:
+    location = library.location or Location("<unknown>")
+    is_usable = names.is_identifier(library.namespace) and not (
+        library.namespace in names.CPP_KEYWORDS or library.namespace in _TAKEN_NAMESPACES
+    )
+    if has_own_ops and not is_usable:
+        diagnostics.error(
+            location,
+            f"the namespace '{library.namespace}' cannot hold a library's ops",
+            hint="choose a C++ name that is not taken",
+            rule="library-name",
+        )
+    if not names.is_identifier(library.module) or keyword.iskeyword(library.module):
+        diagnostics.error(
+            location,
+            f"'{library.module}' cannot be the name of a Python module",
+            hint="use ASCII letters, digits and underscores, and no digit first",
+            rule="library-name",
+        )
 
 
 # --- deprecated signatures ----------------------------------------------------------------------

@@ -85,14 +85,13 @@ class Parameter:
     allow_none: bool = False
     # N of `T[N]`, or 0.
     size: int = 0
-    numbers_as_tensors: bool = False
     is_written: bool = False
     aliases: tuple[str, ...] = ()
     location: Location | None = field(default=None, compare=False, repr=False)
 
     @property
     def accepts(self) -> frozenset[str]:
-        kinds = self.row.accepts_with(self.size, self.numbers_as_tensors)
+        kinds = self.row.accepts_with(self.size)
         return kinds | {"None"} if self.allow_none else kinds
 
     def __str__(self) -> str:
@@ -152,8 +151,6 @@ class Signature:
     structseq: StructSeq | None = None
     stub_return: str = "None"
     varargs_int_list: bool = False
-    hidden: bool = False
-    deprecated: bool = False
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -242,6 +239,8 @@ class OwnOp:
     # "rms_norm_" of demo::ops::rms_norm_; with the overload's name if there is one.
     cpp_name: str
     signature: CppSignature
+    # Names of at::Tag.
+    tags: tuple[str, ...]
     kernels: tuple[KernelPlan, ...]
     autograd: AutogradPolicy
     # Whether the op needs an Autograd kernel of the policy, an ADInplaceOrView kernel.

@@ -43,9 +43,9 @@ def _text_parameter(parameter: Parameter, name: str) -> str:
 
 def doc(signatures: Iterable[Signature]) -> str:
     """The signatures, what the entries say, and their examples."""
-    shown = [s for s in signatures if not s.hidden]
-    ops = [call.op for s in shown for call in s.calls]
-    texts = ["\n".join(s.text for s in shown)]
+    signatures = tuple(signatures)
+    ops = [call.op for s in signatures for call in s.calls]
+    texts = ["\n".join(s.text for s in signatures)]
     texts += _distinct(op.doc.strip() for op in ops)
     examples = _distinct(example.strip("\n") for op in ops for example in op.examples)
     if examples:

@@ -32,16 +32,8 @@ def _function(function: Function) -> Iterator[str]:
 
 
 def _signature(index: int, signature: Signature) -> Iterator[str]:
-    marks = [
-        name
-        for name, is_set in (
-            ("hidden", signature.hidden),
-            ("deprecated", signature.deprecated),
-            ("varargs", signature.varargs_int_list),
-        )
-        if is_set
-    ]
-    yield f"  [{index}] {signature.text}{''.join(f'  {mark}' for mark in marks)}"
+    varargs = ", or its ints one by one" if signature.varargs_int_list else ""
+    yield f"  [{index}] {signature.text}{varargs}"
     for i, parameter in enumerate(signature.parameters):
         yield f"      {i}: {_parameter(parameter)}"
     for call in signature.calls:
@@ -61,7 +53,6 @@ def _parameter(parameter: Parameter) -> str:
         "keyword-only": parameter.keyword_only,
         "none": parameter.allow_none,
         "written": parameter.is_written,
-        "numbers": parameter.numbers_as_tensors,
     }
     parts += [flag for flag, is_set in flags.items() if is_set]
     parts += [f"alias {alias}" for alias in parameter.aliases]
@@ -84,6 +75,8 @@ def _own_op(op: OwnOp) -> Iterator[str]:
     yield f"  autograd   {op.autograd.value}{'' if op.has_autograd_kernel else ', no kernel'}"
     if op.mutated:
         yield f"  mutated    {_listed(op.mutated)}{'' if op.has_inplace_kernel else ', no kernel'}"
+    if op.tags:
+        yield f"  tags       {_listed(op.tags)}"
     for kernel in op.kernels:
         guard = f", guarded by {kernel.guard_argument}" if kernel.guard_name else ""
         yield f"  kernel     {kernel.dispatch_key}: {kernel.function.qualified}{guard}"

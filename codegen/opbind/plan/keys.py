@@ -27,6 +27,14 @@ _OTHER_KEYS = frozenset(
 )
 DISPATCH_KEYS = _BACKEND_KEYS | _AUTOGRAD_KEYS | _COMPOSITE_KEYS | _OTHER_KEYS
 
+# What at::Tag has.
+TAGS = frozenset(
+    {"core", "cudagraph_unsafe", "data_dependent_output", "dynamic_output_shape", "generated"}
+    | {"flexible_layout", "inplace_view", "maybe_aliasing_or_mutating", "needs_contiguous_strides"}
+    | {"needs_exact_strides", "needs_fixed_stride_order", "nondeterministic_bitwise"}
+    | {"nondeterministic_seeded", "pointwise", "pt2_compliant_tag", "reduction", "view_copy"}
+)
+
 # Their kernels run on the host, or on nothing.
 _NO_GUARD = ("CPU", "Meta", "Lazy", "XLA", "IPU", "VE")
 

@@ -28,7 +28,6 @@ def ordered(signatures: Iterable[Signature]) -> tuple[Signature, ...]:
 def _key(signature: Signature) -> tuple[object, ...]:
     keyword_only = sorted(signature.keyword_only, key=lambda p: p.name)
     return (
-        signature.deprecated,
         tuple(map(_rank, signature.positional)),
         len(keyword_only),
         tuple((p.name, _rank(p)) for p in keyword_only),

@@ -27,6 +27,7 @@ def own_op(op: Op, library: Library) -> OwnOp:
         overload=schema.name.overload,
         cpp_name=calls.own_name(op),
         signature=signature,
+        tags=op.tags,
         kernels=tuple(_kernel(op, k, library, tensors) for k in op.kernels),
         autograd=op.autograd,
         has_autograd_kernel=bool(tensors) and has_policy and not is_implicit,

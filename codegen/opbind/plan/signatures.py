@@ -109,16 +109,10 @@ class _Maker:
             keyword_only,
             allow_none=row.is_optional,
             size=size,
-            numbers_as_tensors=self._takes_numbers(argument),
             is_written=argument.is_write,
             aliases=dict(self.op.aliases).get(argument.name, ()),
             location=argument.location,
         )
-
-    def _takes_numbers(self, argument: Argument) -> bool:
-        row = typemap.find(argument.type)
-        takes = row is not None and row.takes_numbers
-        return self.op.numbers_as_tensors and takes and not argument.is_write
 
 
 # --- factories ----------------------------------------------------------------------------------

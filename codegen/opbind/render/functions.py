@@ -243,17 +243,13 @@ def _braced_lines(items: tuple[str, ...]) -> str:
 def _signature_row(parameters_name: str, signature: Signature) -> str:
     literals = string_literals(signature.text, COLUMNS - len("    {.text = ") - 1)
     text = ("\n" + " " * len("    {.text = ")).join(literals)
-    flags = {
-        "hidden": signature.hidden,
-        "deprecated": signature.deprecated,
-        "varargs_int_list": signature.varargs_int_list,
-    }
+    varargs = (".varargs_int_list = true",) if signature.varargs_int_list else ()
     items = (
         f".text = {text}",
         f".parameters = {parameters_name}",
         f".num_parameters = {len(signature.parameters)}",
         f".max_positional = {signature.max_positional}",
-        *(f".{flag} = true" for flag, is_set in flags.items() if is_set),
+        *varargs,
     )
     return _braced(items)
 
@@ -262,7 +258,6 @@ def _parameter_row(parameters_name: str, index: int, parameter: Parameter) -> st
     flags = {
         "allow_none": parameter.allow_none,
         "keyword_only": parameter.keyword_only,
-        "numbers_as_tensors": parameter.numbers_as_tensors,
     }
     items = [
         f".name = {string_literal(parameter.name)}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,18 +13,12 @@ from ..plan.names import python_identifiers
 
 
 @dataclass(frozen=True, slots=True)
-class FieldView:
-    """One field of a named tuple, as a line of its class."""
-
-    line: str
-
-
-@dataclass(frozen=True, slots=True)
 class NamedTupleView:
     """A named result, as the stub shows it."""
 
     name: str
-    fields: tuple[FieldView, ...]
+    # A line of the class each.
+    fields: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +30,8 @@ class StubView:
     head: str
     # The docstring with its quotes, or ''.
     docstring: str
+    # An empty line stands before it: overloads without a doc stay together.
+    is_separated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +80,29 @@ def _docstring(text: str, indent: int) -> str:
     """`text` in triple quotes; the lines after the first are indented."""
     escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     margin = " " * indent
-    lines = ["".join(c if c.isprintable() else _escaped(c) for c in s) for s in escaped.split("\n")]
-    head, *rest = lines
+    printable = ["".join(map(_printable, line)) for line in escaped.split("\n")]
+    head, *rest = [piece for line in printable for piece in _wrapped(line, COLUMNS - indent - 3)]
     tail = [f"{margin}{line}" if line else "" for line in rest]
     end = [margin] if rest or head.endswith('"') else []
     return '"""' + "\n".join([head, *tail, *end]) + '"""'
 
 
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode()
+def _printable(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode()
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """A line that is too long as several, further in; anything else as it is."""
+    if len(line) <= width:
+        return [line]
+    deeper = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(
+        line,
+        width,
+        subsequent_indent=deeper,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 # --- named results --------------------------------------------------------------------------------
@@ -114,9 +125,9 @@ def _named_tuple(one: StructSeq) -> NamedTupleView:
     return NamedTupleView(_class_name(one), fields)
 
 
-def _field(name: str, type_: str) -> FieldView:
+def _field(name: str, type_: str) -> str:
     ignore = "  # type: ignore[assignment]" if name in _TUPLE_METHODS else ""
-    return FieldView(f"    {name}: {type_}{ignore}")
+    return f"    {name}: {type_}{ignore}"
 
 
 # --- functions ------------------------------------------------------------------------------------
@@ -124,10 +135,10 @@ def _field(name: str, type_: str) -> FieldView:
 
 def _stubs(function: Function) -> Iterator[StubView]:
     """The overloads in the order in which they are tried; the doc stands at the first."""
-    heads = [head for s in function.signatures if not s.hidden for head in _heads(function, s)]
+    doc = _docstring(function.doc, 4)
+    heads = [head for s in function.signatures for head in _heads(function, s)]
     for i, head in enumerate(heads):
-        doc = _docstring(function.doc, 4) if i == 0 else ""
-        yield StubView(len(heads) > 1, head, doc)
+        yield StubView(len(heads) > 1, head, doc if i == 0 else "", is_separated=i < 2)
 
 
 def _heads(function: Function, signature: Signature) -> Iterator[str]:
@@ -162,7 +173,7 @@ def _parameters(signature: Signature, spelled: dict[str, str]) -> list[str]:
 
 
 def _parameter(parameter: Parameter, name: str, *, required: bool = False) -> str:
-    type_ = parameter.row.stub_with(parameter.size, parameter.numbers_as_tensors)
+    type_ = parameter.row.stub_with(parameter.size)
     if parameter.is_written and parameter.size:
         type_ = _tuple_of_outs(parameter.size)
     if parameter.allow_none and not type_.endswith("| None"):

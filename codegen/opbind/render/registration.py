@@ -40,6 +40,8 @@ class OpView:
     handle: str
     handle_type: str
     find: str
+    # Its tags' definition, or ''.
+    tags: str
     # Autograd, ADInplaceOrView and device kernels.
     wrappers: tuple[WrapperView, ...]
     # Statements of register_ops.
@@ -150,6 +152,7 @@ def _op(op: OwnOp, namespace: str) -> OpView:
         handle=handle,
         handle_type=_function_type(op),
         find=wrapped("static const auto handle = find_op<Op>(", find, ");", 2),
+        tags=_tags(op) if op.tags else "",
         wrappers=tuple(_wrappers(op, qualified)),
         registrations=tuple(_registrations(op)),
     )
@@ -213,8 +216,9 @@ def _guarded(op: OwnOp, kernel: KernelPlan) -> WrapperView:
 
 
 def _registrations(op: OwnOp) -> Iterable[str]:
-    schema = "\n        ".join(string_literals(op.schema, 90))
-    yield f"  m->def({schema});" if "\n" not in schema else f"  m->def(\n        {schema});"
+    schema = "\n         ".join(string_literals(op.schema, 90))
+    tags = f", {_tags_name(op)}" if op.tags else ""
+    yield f"  m->def({schema}{tags});"
     for kernel in op.kernels:
         yield _impl(op, kernel.dispatch_key, f"TORCH_FN({_registered(kernel)})")
     if op.has_autograd_kernel:
@@ -224,6 +228,16 @@ def _registrations(op: OwnOp) -> Iterable[str]:
         yield _impl(op, "Autograd", kernel_text)
     if op.has_inplace_kernel:
         yield _impl(op, "ADInplaceOrView", f"TORCH_FN(inplace_{op.cpp_name})")
+
+
+def _tags_name(op: OwnOp) -> str:
+    return f"tags_{op.cpp_name}"
+
+
+def _tags(op: OwnOp) -> str:
+    """torch::Library::def takes an lvalue alone."""
+    items = tuple(f"at::Tag::{tag}" for tag in op.tags)
+    return wrapped(f"const std::vector<at::Tag> {_tags_name(op)} = {{", items, "};")
 
 
 def _registered(kernel: KernelPlan) -> str:
