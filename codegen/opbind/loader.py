@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import difflib
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +45,7 @@ RULES = {
     "empty-file": "a file without entries",
     "several-documents": "more than one YAML document in a file",
     "anchor": "an anchor, an alias or a tag of YAML",
-    "too-deep": "lists and mappings nested beyond reason",
+    "yaml-nesting": "lists and mappings nested beyond reason",
     "wrong-type": "a value of another kind than its key's",
     "no-value": "a key without a value",
     "unknown-key": "a key that means nothing here",
@@ -202,7 +205,7 @@ def _undecodable(data: bytes, file: str, start: int) -> Diagnostic:
 _CONTROL = re.compile(
     "[^\t\n -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
-_TAB_INDENT = re.compile(r"^[ ]*\t[ \t]*(?=\S)", re.MULTILINE)
+_TAB_INDENT = re.compile(r"[ ]*\t[ \t]*(?=\S)")
 
 
 class _Source:
@@ -213,6 +216,8 @@ class _Source:
         text = text.removeprefix("\ufeff")
         self.text = text.replace("\r\n", "\n").replace("\r", "\n")
         self.lines = self.text.split("\n")
+        # Where each line starts.
+        self._starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
 
     def place(self, line: int, column: int) -> Location:
         """Both counted from 0, as in YAML's marks."""
@@ -220,8 +225,8 @@ class _Source:
         return Location(self.file, line + 1, column + 1, shown)
 
     def place_of(self, index: int) -> Location:
-        start = self.text.rfind("\n", 0, index) + 1
-        return self.place(self.text.count("\n", 0, index), index - start)
+        line = bisect_right(self._starts, index) - 1
+        return self.place(line, index - self._starts[line])
 
     def find_control_character(self) -> Diagnostic | None:
         match = _CONTROL.search(self.text)
@@ -260,12 +265,16 @@ class _Span:
 
     def at(self, offset: int, length: int) -> Location | None:
         """The place of one character; None where the source cannot be followed."""
-        positions = list(self._block() if self.style in ("|", ">") else self._flow())
+        positions = _positions(self)
         if not positions or offset > length:
             return None
         # The end of the text is behind its last character.
         index = positions[offset] if offset < len(positions) else positions[-1] + 1
         return self.source.place_of(index)
+
+    def positions(self) -> Iterator[int]:
+        """Where in the source each character of the text stands."""
+        return self._block() if self.style in ("|", ">") else self._flow()
 
     def _flow(self) -> Iterator[int]:
         quote = len(self.style)
@@ -296,6 +305,12 @@ class _Span:
             if line.strip(" "):
                 return len(line) - len(line.lstrip(" "))
         return 0
+
+
+# One scalar's places are asked for one after the other.
+@lru_cache(maxsize=1)
+def _positions(span: _Span) -> list[int]:
+    return list(span.positions())
 
 
 # ---------------------------------------------------------------- YAML to nodes
@@ -329,10 +344,8 @@ class _Frame:
 def _read_nodes(source: _Source, diagnostics: Diagnostics) -> tuple[RawNode | None, bool]:
     """The file's tree, and whether it was read to its end."""
     builder = _Builder(source, diagnostics)
-    # The C parser is seven times as fast and has the same marks; not every PyYAML is built with it.
-    parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        for event in yaml.parse(source.text, Loader=parser):
+        for event in yaml.parse(source.text, Loader=_parser_for(source.text)):
             builder.take(event)
         builder.refuse_tabs()
     except _Refused as refused:
@@ -345,6 +358,15 @@ def _read_nodes(source: _Source, diagnostics: Diagnostics) -> tuple[RawNode | No
     else:
         return builder.root, True
     return builder.partial(), False
+
+
+def _parser_for(text: str) -> Any:
+    """PyYAML's C parser where there is one: seven times as fast, with the same events and marks.
+
+    They differ on tabs, of which PyYAML's own parser takes fewer. A file must not load on one
+    machine alone, so that one reads what has tabs.
+    """
+    return yaml.SafeLoader if "\t" in text else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Builder:
@@ -374,19 +396,21 @@ class _Builder:
             taker(event)
 
     def partial(self) -> RawNode | None:
-        """What was read before a fault: the entry it is in is left out."""
+        """What was read before a fault; the entry or the field that it is in is left out."""
         while self._stack:
             frame = self._stack.pop()
-            if self._stack and frame.is_map and not self._stack[-1].is_map:
-                continue
-            self._add(frame.node())
+            is_section = len(self._stack) == 1 and self._stack[0].is_map and not frame.is_map
+            if not self._stack or is_section:
+                self._add(frame.node())
         return self.root
 
     def refuse_tabs(self) -> None:
-        for match in _TAB_INDENT.finditer(self._source.text):
-            place = self._source.place_of(match.start())
-            if not any(first <= place.line - 1 <= last for first, last in self._blocks):
-                raise _Refused(*_tab_fault(place))
+        if "\t" not in self._source.text:
+            return
+        in_blocks = {line for first, last in self._blocks for line in range(first, last + 1)}
+        for line, text in enumerate(self._source.lines):
+            if line not in in_blocks and _TAB_INDENT.match(text):
+                raise _Refused(*_tab_fault(self._source.place(line, 0)))
 
     def _document(self, event: yaml.Event) -> None:
         self._documents += 1
@@ -419,7 +443,7 @@ class _Builder:
         if event.anchor is not None or event.tag is not None:
             self._refuse_anchor(event)
         if len(self._stack) >= _MAX_DEPTH:
-            raise _Refused(self._place(event), "nested too deep", "too-deep")
+            raise _Refused(self._place(event), "nested too deep", "yaml-nesting")
         if self._stack and self._stack[-1].is_map and self._stack[-1].key is None:
             raise _Refused(self._place(event), "a key must be text", "wrong-type")
         self._stack.append(_Frame(isinstance(event, yaml.MappingStartEvent), self._place(event)))
@@ -461,6 +485,10 @@ def _yaml_fault(source: _Source, error: yaml.YAMLError) -> Diagnostic:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is None:
         return Diagnostic(Location(source.file), f"no YAML: {error}", rule="yaml-syntax")
+    place = source.place(mark.line, mark.column)
+    if place.text[mark.column : mark.column + 1] == "\t":
+        hint = "use spaces in front of a value"
+        return Diagnostic(place, "a tab that YAML refuses", hint=hint, rule="tab")
     # A tab misleads YAML on its own line or on the next, where its message names no tab.
     for line in (mark.line, mark.line - 1):
         text = source.lines[line] if 0 <= line < len(source.lines) else ""
@@ -473,7 +501,7 @@ def _yaml_fault(source: _Source, error: yaml.YAMLError) -> Diagnostic:
     hint = ""
     if "mapping values" in message:
         hint = "align the keys of an entry, and quote a text that holds ': '"
-    return Diagnostic(source.place(mark.line, mark.column), message, hint=hint, rule="yaml-syntax")
+    return Diagnostic(place, message, hint=hint, rule="yaml-syntax")
 
 
 # ---------------------------------------------------------------- nodes to entries

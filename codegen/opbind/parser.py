@@ -147,11 +147,15 @@ class _FileParser:
     def _schema(self, node: RawText | None) -> Schema | None:
         if node is None:
             return None
+        warnings = Diagnostics()
         try:
-            return parse_schema(node.text, node.location, self._diagnostics, node.at)
+            schema = parse_schema(node.text, node.location, warnings, node.at)
         except SchemaError as error:
+            # What stands before the fault may be part of it: no warnings about that.
             self._diagnostics.add(error.diagnostic)
             return None
+        self._diagnostics.items.extend(warnings.items)
+        return schema
 
     def _in_namespace(self, schema: Schema, is_own: bool) -> Schema:
         """The schema without a namespace that goes without saying."""

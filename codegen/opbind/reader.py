@@ -9,8 +9,10 @@ they have the form at all.
 from __future__ import annotations
 
 import difflib
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from . import tokens, words
 from .errors import Diagnostic, Diagnostics, Location, SchemaError, Severity
@@ -70,14 +72,15 @@ def places(text: str, start: Location) -> Place:
     if "\n" not in text:
         return start.shifted
 
+    lines = text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+
     def at(offset: int) -> Location:
-        line_start = text.rfind("\n", 0, offset) + 1
-        if line_start == 0:
+        index = bisect_right(starts, offset) - 1
+        if index == 0:
             return start.shifted(offset)
-        line = start.line + text.count("\n", 0, offset) if start.line else 0
-        end = text.find("\n", offset)
-        shown = text[line_start : end if end >= 0 else None]
-        return Location(start.file, line, offset - line_start + 1, shown)
+        line = start.line + index if start.line else 0
+        return Location(start.file, line, offset - starts[index] + 1, lines[index])
 
     return at
 

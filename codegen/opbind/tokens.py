@@ -130,6 +130,8 @@ def int_default(value: int) -> Default:
 
 
 def float_default(value: float) -> Default:
+    # One object for all: a NaN equals nothing but itself, and defaults are compared.
+    value = math.nan if math.isnan(value) else value
     return Default(DefaultKind.FLOAT, value, repr(value))
 
 
