@@ -80,7 +80,7 @@ def results(demo: Demo) -> None:
         value = ours()
         same = equal(value, theirs())
         demo.check(same, f"{text} differs from torch's")
-        table.add_row(text, escape(brief(value)), "yes" if same else "NO")
+        table.add_row(escape(text), escape(brief(value)), "yes" if same else "NO")
     weight = torch.ones(2)
     ours_norm = demo_ops.rms_norm(a, weight)
     same = torch.allclose(ours_norm, torch.nn.functional.rms_norm(a, (2,), weight, 1e-6))
@@ -92,9 +92,11 @@ def results(demo: Demo) -> None:
 def errors(demo: Demo) -> None:
     demo.part("a wrong call's error, beside torch's: add(a, b, alhpa=2)")
     a = torch.ones(2)
-    for name, function in (("demo_ops", demo_ops.add), ("torch", torch.add)):
+    functions: list[tuple[str, Callable[..., object]]]
+    functions = [("demo_ops", demo_ops.add), ("torch", torch.add)]
+    for name, function in functions:
         try:
-            function(a, a, **{"alhpa": 2})
+            function(a, a, alhpa=2)
         except TypeError as error:
             demo.console.print(f"[bold]{name}[/]: {escape(str(error))}")
             demo.check(name == "torch" or "alpha" in str(error), "no hint at 'alpha'")

@@ -231,6 +231,8 @@ def _compile_flags(request: Request, tools: Toolchain) -> list[str]:
     return [
         *("-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"),
         *("-Wall", "-Wextra", "-Werror"),
+        # As Python's own CFLAGS have it: without, torch's headers check what release builds do not.
+        "-DNDEBUG",
         # In the command so that another torch in the same place compiles everything anew.
         f'-DOPBIND_TORCH_VERSION="{tools.torch.version}"',
         *(f"-I{path}" for path in ours),

@@ -1,0 +1,206 @@
+"""The command: exit codes, what it prints where, and that its output depends on its input alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from opbind.cli import main
+
+REPO = Path(__file__).parents[2]
+
+GOOD = """\
+library: {namespace: tiny, module: tiny_ops}
+functions:
+- func: half(Tensor self) -> Tensor
+  dispatch: {CPU: half_cpu, Meta: half_meta}
+- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+"""
+BAD = GOOD.replace("Tensor other", "Tenosr other")
+
+
+def run(*arguments: object, text: bytes | None = None) -> Result:
+    words = [str(argument) for argument in arguments]
+    return CliRunner().invoke(main, words, input=text, catch_exceptions=False)
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+@pytest.fixture
+def ops(tmp_path: Path) -> Path:
+    path = tmp_path / "ops.yaml"
+    path.write_text(GOOD)
+    return path
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+def test_gen_writes_once(ops: Path, out: Path) -> None:
+    first = run("gen", ops, "--out", out)
+    assert first.exit_code == 0, first.output
+    assert first.stdout == ""
+    assert f"created {out / 'tiny_ops/__init__.py'}" in first.stderr
+    times = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
+    second = run("gen", ops, "--out", out)
+    assert (second.exit_code, second.output) == (0, "")
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*")} == times
+
+
+def test_the_output_is_what_was_planned(ops: Path, out: Path) -> None:
+    run("gen", ops, "--out", out)
+    assert sorted(tree(out)) == [
+        "tiny_ops/__init__.py",
+        "tiny_ops/__init__.pyi",
+        "tiny_ops/py.typed",
+        "tiny_ops_functions_0.cpp",
+        "tiny_ops_kernels.h",
+        "tiny_ops_module.cpp",
+        "tiny_ops_register.cpp",
+    ]
+
+
+def test_list_outputs(ops: Path, out: Path) -> None:
+    listed = run("gen", ops, "--out", out, "--list-outputs")
+    assert listed.exit_code == 0 and not out.exists()
+    run("gen", ops, "--out", out)
+    assert sorted(listed.stdout.splitlines()) == sorted(str(out / path) for path in tree(out))
+
+
+def test_dump_plan_needs_no_output_folder(ops: Path) -> None:
+    dumped = run("gen", ops, "--dump-plan")
+    assert dumped.exit_code == 0
+    assert "half" in dumped.stdout and "add" in dumped.stdout
+
+
+def test_gen_needs_an_output_folder(ops: Path) -> None:
+    result = run("gen", ops)
+    assert result.exit_code == 2
+    assert "Missing option '--out'" in result.stderr
+
+
+def test_check_prints_a_diff_and_writes_nothing(ops: Path, out: Path) -> None:
+    run("gen", ops, "--out", out)
+    fresh = run("gen", ops, "--out", out, "--check")
+    assert (fresh.exit_code, fresh.output) == (0, "")
+    header = out / "tiny_ops_kernels.h"
+    header.write_text(header.read_text() + "// by hand\n")
+    before = tree(out)
+    stale = run("gen", ops, "--out", out, "--check")
+    assert stale.exit_code == 1
+    assert "--- a/tiny_ops_kernels.h\n+++ b/tiny_ops_kernels.h\n" in stale.stdout
+    assert "\n-// by hand\n" in stale.stdout
+    assert "1 generated files are stale" in stale.stderr
+    assert tree(out) == before
+
+
+def test_what_is_no_longer_generated_goes(ops: Path, out: Path) -> None:
+    run("gen", ops, "--out", out)
+    (out / "mine.cpp").write_text("// mine\n")
+    ops.write_text(GOOD.replace("tiny_ops", "small_ops"))
+    assert run("gen", ops, "--out", out, "--check").exit_code == 1
+    assert run("gen", ops, "--out", out).exit_code == 0
+    assert [path for path in tree(out) if not path.startswith("small_ops")] == ["mine.cpp"]
+
+
+def test_bad_input_says_where_and_writes_nothing(tmp_path: Path, ops: Path, out: Path) -> None:
+    ops.write_text(BAD)
+    for options in (["--out", out], ["--out", out, "--check"], ["--dump-plan"]):
+        result = run("gen", ops, *options)
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert f"{ops}:5:" in result.stderr and ": error: " in result.stderr
+        assert result.stderr.rstrip("\n").splitlines()[-1].strip() == "^"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ops.yaml"]
+
+
+def test_input_that_is_no_text(ops: Path, out: Path) -> None:
+    ops.write_bytes(GOOD.encode() + b"# \xff\n")
+    result = run("gen", ops, "--out", out)
+    assert result.exit_code == 2
+    assert result.stderr == f"{ops}:6: error: not UTF-8: byte 0xff\n"
+
+
+def test_input_that_is_not_there(tmp_path: Path, out: Path) -> None:
+    result = run("gen", tmp_path / "no.yaml", "--out", out)
+    assert result.exit_code == 2 and "does not exist" in result.stderr
+
+
+def test_an_output_folder_that_cannot_be(ops: Path) -> None:
+    result = run("gen", ops, "--out", ops.parent / "ops.yaml" / "out")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("opbind: cannot write ")
+
+
+def test_depfile(ops: Path, out: Path, tmp_path: Path) -> None:
+    depfile = tmp_path / "gen.d"
+    assert run("gen", ops, "--out", out, "--depfile", depfile).exit_code == 0
+    outputs, inputs = depfile.read_text().split(": ")
+    assert outputs.split() == run("gen", ops, "--out", out, "--list-outputs").stdout.split()
+    assert str(ops) in inputs.split()
+    names = {Path(path).name for path in inputs.split()}
+    assert {"cli.py", "typemap.py", "order.py"} <= names
+    assert any(name.endswith(".j2") for name in names)
+    assert all(Path(path).exists() for path in inputs.split())
+
+
+def test_line_ends_and_a_byte_order_mark_do_not_matter(ops: Path, out: Path) -> None:
+    run("gen", ops, "--out", out)
+    ops.write_bytes(b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode())
+    result = run("gen", ops, "--out", out, "--check")
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize(
+    ("seed", "locale", "from_root"), [("0", "C", True), ("1", "C.UTF-8", False), ("77", "C", False)]
+)
+def test_the_bytes_depend_on_the_input_alone(
+    seed: str, locale: str, from_root: bool, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "opbind", "gen", str(REPO / "ops.yaml"), "--out", "out"]
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": locale, "PYTHONUTF8": "0"}
+    if from_root:
+        command[-1] = str(tmp_path / "out")
+    cwd = REPO if from_root else tmp_path
+    subprocess.run(command, cwd=cwd, env=environment, check=True, capture_output=True)
+    assert tree(tmp_path / "out") == tree(REPO / "csrc/generated")
+
+
+SCHEMAS = b"f(Tensor  x,int y = 1)->Tensor\nf(Tensor x, Tensor x) -> ()\nf(Tenosr x) -> ()\n"
+
+
+def test_schema_prints_the_canonical_form() -> None:
+    result = run("schema", "-", text=SCHEMAS)
+    assert result.exit_code == 2
+    assert result.stdout.splitlines() == [
+        "f(Tensor x, int y=1) -> Tensor",
+        "f(Tensor x, Tensor x) -> ()",
+    ]
+    assert "-:2:" in result.stderr and "-:3:" in result.stderr
+
+
+def test_schema_status_has_one_line_for_each(tmp_path: Path) -> None:
+    file = tmp_path / "schemas.txt"
+    file.write_bytes(SCHEMAS + b"\n\xff(Tensor x) -> ()")
+    result = run("schema", file, "--format=status")
+    lines = [line.split("\t") for line in result.stdout.splitlines()]
+    assert [line[0] for line in lines] == ["ok", "warn", "error", "error", "error"]
+    assert lines[0] == ["ok", "f(Tensor x, int y=1) -> Tensor"]
+    assert lines[1][1] == "f(Tensor x, Tensor x) -> ()"
+    assert lines[2][1] == "3"
+    assert result.stderr == ""
+
+
+def test_the_package_is_a_command() -> None:
+    command = [sys.executable, "-m", "opbind", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("opbind, version ")
