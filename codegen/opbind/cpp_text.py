@@ -124,6 +124,31 @@ def wrapped(head: str, items: tuple[str, ...], tail: str, indent: int = 0) -> st
     return f"{margin}{head}\n{' ' * deeper}{_packed(items, tail, deeper, deeper)}"
 
 
+def function_head(
+    return_type: str, name: str, parameters: tuple[str, ...], tail: str, indent: int = 0
+) -> str:
+    """`return_type name(parameters)tail`; a long return type stands on lines of its own."""
+    head = f"{return_type} {name}("
+    if indent + len(head) <= COLUMNS // 2 or (
+        _width(wrapped(head, parameters, f"){tail}", indent)) <= COLUMNS
+    ):
+        return wrapped(head, parameters, f"){tail}", indent)
+    rest = wrapped(f"{name}(", parameters, f"){tail}", indent)
+    return f"{broken_type(return_type, indent)}\n{rest}"
+
+
+def broken_type(type_: str, indent: int = 0) -> str:
+    """A type, that of a tuple on several lines if it is long."""
+    name, bracket, elements = type_.partition("<")
+    if indent + len(type_) <= COLUMNS or not bracket:
+        return " " * indent + type_
+    return wrapped(f"{name}<", tuple(elements[:-1].split(", ")), ">", indent)
+
+
+def _width(text: str) -> int:
+    return max(map(len, text.split("\n")))
+
+
 def _packed(items: tuple[str, ...], tail: str, column: int, start: int) -> str:
     text = ""
     for i, item in enumerate(items):

@@ -95,6 +95,8 @@ class TypeRow:
     # The optional form is allowed to be None.
     is_optional: bool = False
     is_tensor_like: bool = False
+    # Borrowed, and held by host::hold while the kernel runs without the GIL.
+    is_held: bool = False
     # A lone value may stand for a list of N.
     broadcasts: bool = False
     # `f(1, 2)` may stand for `f((1, 2))`.
@@ -175,15 +177,11 @@ def _float(default: Default, _size: int) -> DefaultForms:
 def _as_float(default: Default) -> float:
     assert isinstance(default.value, (int, float))
     try:
-        value = float(default.value)
+        return float(default.value)
     except OverflowError:
-        value = math.inf
-    # 1e400 reads as infinity, which is not what was written.
-    if math.isinf(value) and default.text.lower().lstrip("+-") not in ("inf", "infinity"):
         raise DefaultFault(
             "default-range", f"{default} is out of range", "a float is an IEEE double"
-        )
-    return value
+        ) from None
 
 
 def _non_finite(value: float, text: str) -> DefaultForms:
@@ -193,22 +191,13 @@ def _non_finite(value: float, text: str) -> DefaultForms:
     return DefaultForms(cpp, "...", f'float("{value}")', text, is_registrable=False)
 
 
-def _float_name(default: Default, _size: int) -> DefaultForms:
-    """`inf` and `nan`, should they be read as names."""
-    text = default.text.lower().lstrip("+-")
-    if text not in ("inf", "infinity", "nan"):
-        raise DefaultFault(
-            "default-name", f"{default} is no float", "a float takes a number", ("inf", "nan")
-        )
-    return _non_finite(float(default.text), default.text)
-
-
 def _string(default: Default, _size: int) -> DefaultForms:
     value = default.value
     assert isinstance(value, str)
     literal = cpp_text.string_literal(value)
     cpp = f"of_string({literal}, {cpp_text.byte_length(value)})"
-    return DefaultForms(cpp, repr(value), repr(value), default.text, string=value)
+    # inspect reads ASCII alone.
+    return DefaultForms(cpp, ascii(value), repr(value), default.text, string=value)
 
 
 def _ints(default: Default, _size: int) -> DefaultForms:
@@ -287,11 +276,7 @@ _SCALAR_TYPES = {
 
 _NONE = {DefaultKind.NONE: _none}
 _INT_RULES = {DefaultKind.INT: _int, DefaultKind.NAME: _reduction}
-_FLOAT_RULES = {
-    DefaultKind.INT: _float,
-    DefaultKind.FLOAT: _float,
-    DefaultKind.NAME: _float_name,
-}
+_FLOAT_RULES = {DefaultKind.INT: _float, DefaultKind.FLOAT: _float}
 _BOOL_RULES = {DefaultKind.BOOL: _bool}
 _SCALAR_RULES = {
     DefaultKind.INT: _int,
@@ -353,6 +338,7 @@ _BASE_ROWS = (
         rank=0,
         ownership=_BORROWED,
         is_tensor_like=True,
+        is_held=True,
         renames_self=True,
     ),
     TypeRow(

@@ -71,16 +71,16 @@ def _verify_sizes(function: Function, diagnostics: Diagnostics) -> None:
     for signature in function.signatures:
         count = len(signature.parameters)
         seen: set[str] = set()
-        for parameter in signature.parameters:
-            if parameter.name in seen:
+        for name in (n for p in signature.parameters for n in (p.name, *p.aliases)):
+            if name in seen:
                 diagnostics.error(
                     _place(signature),
-                    f"the Python function would have two parameters '{parameter.name}'",
+                    f"the Python function would have two parameters '{name}'",
                     subject=function.name,
                     hint="rename the argument",
                     rule="duplicate-argument",
                 )
-            seen.add(parameter.name)
+            seen.add(name)
         if count > _MOST_PARAMETERS:
             diagnostics.error(
                 _place(signature),

@@ -34,9 +34,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..errors import Diagnostics
-from ..model import Op, SchemaFile
+from ..model import SchemaFile
 from . import calls, functions, registration
-from .check import check_deprecated, check_library, check_op, location_of
+from .check import check_deprecated, check_library, check_op
 from .data import (
     BindingPlan,
     Call,
@@ -83,9 +83,7 @@ def plan(file: SchemaFile, diagnostics: Diagnostics) -> BindingPlan:
     check_library(library, any(op.is_own for op in file.ops), diagnostics)
     for deprecated in file.deprecated:
         check_deprecated(deprecated, diagnostics)
-    ops = _without_repeats(
-        (op for op in file.ops if check_op(op, library, diagnostics)), diagnostics
-    )
+    ops = [op for op in file.ops if check_op(op, library, diagnostics)]
     groups = functions.by_name(ops)
     planned = tuple(functions.function(name, group, library) for name, group in groups.items())
     own = sorted((op for op in ops if op.is_own), key=lambda op: str(op.schema.name))
@@ -98,23 +96,6 @@ def plan(file: SchemaFile, diagnostics: Diagnostics) -> BindingPlan:
         fakes=registration.fakes(own, library),
         structseqs=_structseqs(planned),
     )
-
-
-def _without_repeats(ops: Iterable[Op], diagnostics: Diagnostics) -> list[Op]:
-    """The ops, of each name the first."""
-    first: dict[tuple[str, bool], Op] = {}
-    for op in ops:
-        name = f"{op.schema.name.base}.{op.schema.name.overload}"
-        before = first.setdefault((name, op.is_own), op)
-        if before is not op:
-            diagnostics.error(
-                location_of(op),
-                "the op stands twice",
-                subject=str(op.schema.name),
-                hint=f"it is at {location_of(before)} already",
-                rule="duplicate-op",
-            )
-    return list(first.values())
 
 
 def _shard(index: int, planned: Sequence[Function]) -> Shard:

@@ -92,6 +92,7 @@ def make_call(
         target=_target(op, library),
         target_arguments=signature.names,
         releases_gil=op.gil is GilPolicy.RELEASE,
+        held=tuple(by_name[a.name].name for a in outs_first if row_of(a).is_held),
         expressions=tuple(_expression(a, places, binding) for a in outs_first),
         result=result_kind(op, binding),
         out_count=len(binding.outs) if len(binding.outs) > 1 else 0,

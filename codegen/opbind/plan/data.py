@@ -123,6 +123,8 @@ class Call:
     target: str
     target_arguments: tuple[str, ...]
     releases_gil: bool
+    # Parameters of dispatch that are held while the GIL is away.
+    held: tuple[str, ...]
     # How the dispatch function's arguments are read: "r.tensor(0)".
     expressions: tuple[str, ...]
     result: ResultKind

@@ -1,4 +1,4 @@
-"""Dispatch keys: those for which torch takes kernels, and what each asks for."""
+"""Dispatch keys: what each asks for. Tags of ops."""
 
 from __future__ import annotations
 
@@ -20,12 +20,6 @@ _COMPOSITE_KEYS = frozenset(
         "CompositeExplicitAutogradNonFunctional",
     }
 )
-_OTHER_KEYS = frozenset(
-    {"MkldnnCPU", "FPGA", "MAIA", "Vulkan", "Metal", "ZeroTensor", "BackendSelect", "Tracer"}
-    | {"Autocast", "AutocastCPU", "AutocastCUDA", "AutocastXPU", "FuncTorchBatched", "Batched"}
-    | {"ADInplaceOrView", "Conjugate", "Negative", "Functionalize", "Python"}
-)
-DISPATCH_KEYS = _BACKEND_KEYS | _AUTOGRAD_KEYS | _COMPOSITE_KEYS | _OTHER_KEYS
 
 # What at::Tag has.
 TAGS = frozenset(

@@ -100,12 +100,16 @@ _SUFFIXED = re.compile(r"(Parameters\d*|Default\d*|Signatures|Doc|Fields)_*$")
 def stem(name: str) -> str:
     """`kRmsNorm_` for `rms_norm_`: what a function's constants begin with."""
     if name != name.lower():
-        return f"k_{name}"
+        return _unlike_others(f"kNamed_{name}")
     leading = name[: len(name) - len(name.lstrip("_"))]
     trailing = name[len(name.rstrip("_")) :]
     words = re.split(r"_(?=[a-z])", name.strip("_"))
     result = f"k{leading}{''.join(w[:1].upper() + w[1:] for w in words)}{trailing}"
-    return f"{result}_" if _SUFFIXED.search(result) else result
+    return _unlike_others(result)
+
+
+def _unlike_others(stem: str) -> str:
+    return f"{stem}_" if _SUFFIXED.search(stem) else stem
 
 
 def shard_of(name: str, shards: int) -> int:

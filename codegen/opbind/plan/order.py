@@ -4,7 +4,8 @@ The first signature that takes a call gets it, so a signature must come before a
 
 1. Parameters are compared from left to right by their types' rank: exact before coercing (a tensor
    of no dimension is a Tensor before it is a Scalar; an int is an int before it is a float).
-2. `T` comes before `T?`, and a required parameter before one with a default.
+2. `int[]` comes before `int[2]`, which takes a lone int too; `T` before `T?`; a required parameter
+   before one with a default; one without aliases before one that has them.
 3. A signature that ends where another goes on comes first: it takes fewer calls.
 4. What is equal so far is told apart by keyword-only parameters in the same way, at last by text.
 
@@ -17,7 +18,7 @@ from collections.abc import Iterable
 
 from .data import Parameter, Signature
 
-_Rank = tuple[int, bool, bool]
+_Rank = tuple[int, bool, bool, bool, int]
 
 
 def ordered(signatures: Iterable[Signature]) -> tuple[Signature, ...]:
@@ -37,7 +38,13 @@ def _key(signature: Signature) -> tuple[object, ...]:
 
 
 def _rank(parameter: Parameter) -> _Rank:
-    return (parameter.row.rank, parameter.allow_none, parameter.default is not None)
+    return (
+        parameter.row.rank,
+        parameter.size > 0,
+        parameter.allow_none,
+        parameter.default is not None,
+        len(parameter.aliases),
+    )
 
 
 def covers(first: Signature, second: Signature) -> bool:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..cpp_text import COLUMNS, byte_length, comment, string_literal, string_literals, wrapped
+from ..cpp_text import (
+    COLUMNS,
+    byte_length,
+    comment,
+    function_head,
+    string_literal,
+    string_literals,
+    wrapped,
+)
 from ..plan import (
     BindingPlan,
     Call,
@@ -313,7 +321,7 @@ def _is_long(text: str) -> bool:
 
 def _dispatch(call: Call) -> DispatchView:
     parameters = tuple(map(str, call.dispatch.parameters))
-    head = wrapped(f"{call.dispatch.return_type} {call.dispatch_name}(", parameters, ") {")
+    head = function_head(call.dispatch.return_type, call.dispatch_name, parameters, " {")
     return DispatchView(head, _dispatch_statement(call))
 
 
@@ -325,13 +333,17 @@ def _dispatch_statement(call: Call) -> str:
     by_reference = call.dispatch.return_type.endswith("&")
     head = f"[&]() -> {call.dispatch.return_type} {{" if by_reference else "[&] {"
     work = f"{head} {returns}{call.target}({', '.join(call.target_arguments)}); }}"
-    line = f"  {returns}without_gil({work});"
+    hold = f"host::hold({', '.join(call.held)}), " if call.held else ""
+    line = f"  {returns}without_gil({hold}{work});"
     if len(line) <= COLUMNS:
         return line
-    if len(work) + len("      );") <= COLUMNS:
-        return f"  {returns}without_gil(\n      {work});"
+    if len(hold + work) + len("      );") <= COLUMNS:
+        return f"  {returns}without_gil(\n      {hold}{work});"
     inner = wrapped(f"{returns}{call.target}(", call.target_arguments, ");", 4)
-    return f"  {returns}without_gil({head}\n{inner}\n  }});"
+    opening = wrapped(
+        f"{returns}without_gil(", ((hold.removesuffix(", "), head) if hold else (head,)), "", 2
+    )
+    return f"{opening}\n{inner}\n  }});"
 
 
 def _return(signature: Signature, call: Call, indent: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -162,7 +163,15 @@ def _head(name: str, parameters: Sequence[str], returns: str) -> str:
     if len(line) + len(" ...") <= COLUMNS:
         return line
     rows = "".join(f"    {parameter},\n" for parameter in parameters)
-    return f"def {name}(\n{rows}) -> {returns}:"
+    return f"def {name}(\n{rows}) -> {_broken(returns)}:"
+
+
+def _broken(type_: str) -> str:
+    """The type of a long tuple with each element on a line."""
+    if len(f") -> {type_}: ...") <= COLUMNS or not type_.startswith("tuple["):
+        return type_
+    elements = re.split(r", (?![^\[]*\])", type_[len("tuple[") : -1])
+    return "tuple[\n" + "".join(f"    {element},\n" for element in elements) + "]"
 
 
 def _parameters(signature: Signature, spelled: dict[str, str]) -> list[str]:

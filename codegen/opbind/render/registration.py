@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..cpp_text import COLUMNS, comment, string_literal, string_literals, wrapped
+from ..cpp_text import (
+    COLUMNS,
+    broken_type,
+    comment,
+    function_head,
+    string_literal,
+    string_literals,
+    wrapped,
+)
 from ..model import AutogradPolicy
 from ..plan import BindingPlan, CppParameter, KernelPlan, OwnOp
 from .functions import has_structseqs, table_name, types_name
@@ -132,7 +140,7 @@ def _declarations(ops: Sequence[OwnOp], namespace: str) -> Iterable[str]:
 
 def _head(op: OwnOp, name: str, tail: str, first: tuple[str, ...] = ()) -> str:
     parameters = (*first, *map(str, op.signature.parameters))
-    return wrapped(f"{op.signature.return_type} {name}(", parameters, f"){tail}")
+    return function_head(op.signature.return_type, name, parameters, tail)
 
 
 # --- ops ------------------------------------------------------------------------------------------
@@ -160,7 +168,11 @@ def _op(op: OwnOp, namespace: str) -> OpView:
 
 def _function_type(op: OwnOp) -> str:
     types = tuple(parameter.type for parameter in op.signature.parameters)
-    return wrapped(f"using Op = {op.signature.return_type}(", types, ");", 2)
+    line = wrapped(f"using Op = {op.signature.return_type}(", types, ");", 2)
+    if all(len(part) <= COLUMNS for part in line.split("\n")):
+        return line
+    result = broken_type(op.signature.return_type, 6)
+    return f"  using Result =\n{result};\n{wrapped('using Op = Result(', types, ');', 2)}"
 
 
 def _wrappers(op: OwnOp, qualified: str) -> Iterable[WrapperView]:
@@ -216,8 +228,9 @@ def _guarded(op: OwnOp, kernel: KernelPlan) -> WrapperView:
 
 
 def _registrations(op: OwnOp) -> Iterable[str]:
-    schema = "\n         ".join(string_literals(op.schema, 90))
     tags = f", {_tags_name(op)}" if op.tags else ""
+    indent = " " * len("  m->def(")
+    schema = f"\n{indent}".join(string_literals(op.schema, COLUMNS - len(f"{indent}{tags});")))
     yield f"  m->def({schema}{tags});"
     for kernel in op.kernels:
         yield _impl(op, kernel.dispatch_key, f"TORCH_FN({_registered(kernel)})")
