@@ -58,10 +58,21 @@ def test_the_handler_gets_what_torch_gives(call: Callable[[Any, Recorder], Any])
     ours, theirs = recorded(call, demo_ops), recorded(call, torch)
     assert ours[0] is theirs[0]
     assert ours[1] == theirs[1] == (Recorder,)
-    assert ours[3] == theirs[3]
-    assert [a for a in ours[2] if not isinstance(a, Recorder | list)] == [
-        a for a in theirs[2] if not isinstance(a, Recorder | list)
-    ]
+    assert plain(ours[2]) == plain(theirs[2])
+    assert plain(ours[3]) == plain(theirs[3])
+
+
+def plain(value: Any) -> Any:
+    """Something that can be compared: tensors by identity, recorders by type."""
+    if isinstance(value, Recorder):
+        return Recorder
+    if isinstance(value, torch.Tensor):
+        return id(value)
+    if isinstance(value, (list, tuple)):
+        return type(value), [plain(v) for v in value]
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    return value
 
 
 def test_norm_hands_over_the_builtin() -> None:
@@ -85,42 +96,58 @@ def test_own_ops_hand_over_the_function_itself(call: Callable[[Recorder], Any]) 
 
 class Base(torch.Tensor):
     log: list[str] = []
-    takes = True
+    answer: Any = "taken"
 
     @classmethod
     def __torch_function__(
         cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         cls.log.append(cls.__name__)
-        if not cls.takes:
-            return NotImplemented
-        return super().__torch_function__(func, types, args, kwargs or {})
+        return cls.answer
 
 
 class Derived(Base):
-    takes = False
+    answer = NotImplemented
 
 
 class Other(Base):
-    takes = False
+    answer = NotImplemented
+
+
+class Plain(torch.Tensor):
+    pass
 
 
 def asked(*args: torch.Tensor) -> list[str]:
     Base.log.clear()
-    demo_ops.add(*args)
-    # Calls made while the result is computed come later.
+    assert demo_ops.add(*args) == "taken"
     return list(Base.log)
 
 
 def test_subclasses_are_asked_before_their_superclasses() -> None:
     base, derived = X.as_subclass(Base), X.as_subclass(Derived)
-    assert asked(base, derived)[:2] == ["Derived", "Base"]
-    assert asked(derived, base)[:2] == ["Derived", "Base"]
+    assert asked(base, derived) == ["Derived", "Base"]
+    assert asked(derived, base) == ["Derived", "Base"]
+
+
+def test_unrelated_types_are_asked_from_the_left() -> None:
+    base, other = X.as_subclass(Base), X.as_subclass(Recording)
+    assert asked(base, other) == ["Base"]
+    assert asked(other, base) == ["Recording"]
+
+
+class Recording(torch.Tensor):
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        Base.log.append(cls.__name__)
+        return "taken"
 
 
 def test_each_type_is_asked_once() -> None:
-    x = X.as_subclass(Base)
-    assert recorded_types(x, x) == (Base,)
+    x = X.as_subclass(Plain)
+    assert recorded_types(x, x) == (Plain,)
 
 
 def recorded_types(*args: torch.Tensor) -> tuple[type, ...]:
@@ -144,8 +171,8 @@ def test_nobody_takes_it() -> None:
 
 
 def test_subclasses_come_through() -> None:
-    result = demo_ops.add(X.as_subclass(Base), X)
-    assert type(result) is Base
+    result = demo_ops.add(X.as_subclass(Plain), X)
+    assert type(result) is Plain
     assert torch.equal(result.as_subclass(torch.Tensor), X + X)
 
 
@@ -188,9 +215,8 @@ def test_disabled_states() -> None:
 
 
 def test_a_recorder_is_refused_where_handlers_are_disabled() -> None:
-    with torch._C.DisableTorchFunctionSubclass():
-        with pytest.raises(TypeError, match="must be Tensor, not .*Recorder"):
-            demo_ops.scale(Recorder())
+    with torch._C.DisableTorchFunctionSubclass(), pytest.raises(TypeError, match="must be Tensor"):
+        demo_ops.scale(Recorder())
 
 
 def test_parameters_are_plain_tensors() -> None:

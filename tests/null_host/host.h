@@ -73,6 +73,9 @@ class TensorList {
   void push_back(const Tensor& tensor) {
     tensors_.push_back(tensor);
   }
+  std::size_t size() const {
+    return tensors_.size();
+  }
 
  private:
   std::vector<Tensor> tensors_;

@@ -304,16 +304,6 @@ host::TensorList PythonArgs::tensorlist(int i) const {
   return tensors;
 }
 
-void PythonArgs::read_tensors(int i, std::span<host::Tensor> into) const {
-  for (std::size_t e = 0; e < into.size(); ++e) {
-    const THPObjectPtr item(sequence_item(args_[i], static_cast<Py_ssize_t>(e)));
-    if (!item || !host::is_tensor(item.get())) {
-      raise_changed(i);
-    }
-    into[e] = host::unpack(item.get());
-  }
-}
-
 host::Scalar PythonArgs::scalar(int i) const {
   if (args_[i] != nullptr) {
     return host::unpack_scalar(args_[i]);

@@ -13,7 +13,6 @@
 // All of it needs the GIL.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -207,11 +206,13 @@ class PythonArgs {
   }
   /// Owned handles: another thread may change the list while the kernel runs.
   host::TensorList tensorlist(int i) const;
-  /// The N tensors of `Tensor[N]`.
+  /// The N tensors of `Tensor[N]`: the outputs of an op that has several.
   template <int N>
-  std::array<host::Tensor, N> tensorlist_n(int i) const {
-    std::array<host::Tensor, N> tensors;
-    read_tensors(i, tensors);
+  host::TensorList tensorlist_n(int i) const {
+    host::TensorList tensors = tensorlist(i);
+    if (tensors.size() != N) {
+      raise_changed(i);
+    }
     return tensors;
   }
 
@@ -324,7 +325,6 @@ class PythonArgs {
   std::string_view read_string(int i) const;
   std::size_t int_list_size(int i) const;
   void read_ints(int i, std::span<int64_t> into) const;
-  void read_tensors(int i, std::span<host::Tensor> into) const;
   [[noreturn]] OPBIND_COLD void raise_out_of_range(int i, Py_ssize_t element) const;
   [[noreturn]] OPBIND_COLD void raise_changed(int i) const;
 

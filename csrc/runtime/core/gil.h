@@ -55,6 +55,23 @@ class Outcome {
   };
 };
 
+/// Numbers and the like. They are made at once, since nothing happens when they are destroyed.
+template <class Result>
+  requires(std::is_trivially_destructible_v<Result> && std::is_default_constructible_v<Result>)
+class Outcome<Result> {
+ public:
+  template <class Work>
+  void run(Work& work) {
+    value_ = work();
+  }
+  Result take() {
+    return value_;
+  }
+
+ private:
+  Result value_{};
+};
+
 template <class Result>
 class Outcome<Result&> {
  public:
@@ -107,6 +124,17 @@ template <class Work>
 std::invoke_result_t<Work&> without_gil(Work&& work) {
   PyThreadState* const state = PyEval_SaveThread();
   return detail::run_then(work, [state] { PyEval_RestoreThread(state); });
+}
+
+/// The same while `hold` keeps what the call borrowed. `hold` was made with the GIL and its
+/// release() is called with it, in straight-line code: a thread that is ended here releases nothing.
+template <class Hold, class Work>
+std::invoke_result_t<Work&> without_gil(Hold hold, Work&& work) {
+  PyThreadState* const state = PyEval_SaveThread();
+  return detail::run_then(work, [state, &hold] {
+    PyEval_RestoreThread(state);
+    hold.release();
+  });
 }
 
 /// Runs `work` with the GIL, from any thread, one that Python never saw included. A kernel that

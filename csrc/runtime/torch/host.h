@@ -16,8 +16,10 @@
 #include <c10/core/Scalar.h>
 #include <c10/core/ScalarType.h>
 #include <c10/util/Exception.h>
+#include <c10/util/ExclusivelyOwnedTensorTraits.h>
 #include <c10/util/SmallVector.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -30,7 +32,28 @@
 #include "core/python.h"
 #include "torch_symbols.h"
 
+namespace opbind::host::detail {
+struct TensorCount;
+}
+
+/// The strong count of a tensor, without what c10 does at 1 and 2. c10 lets this template in.
+template <>
+struct c10::ExclusivelyOwnedTensorTraits<opbind::host::detail::TensorCount> {
+  static std::uint32_t increment(intrusive_ptr_target* target) {
+    return c10::detail::refcount(c10::detail::atomic_combined_refcount_increment(
+        target->combined_refcount_, c10::detail::kReferenceCountOne));
+  }
+  static std::uint32_t decrement(intrusive_ptr_target* target) {
+    return c10::detail::refcount(c10::detail::atomic_combined_refcount_decrement(
+        target->combined_refcount_, c10::detail::kReferenceCountOne));
+  }
+};
+
 namespace opbind::host {
+
+namespace detail {
+struct TensorCount : c10::ExclusivelyOwnedTensorTraits<TensorCount> {};
+}  // namespace detail
 
 using Tensor = at::Tensor;
 using Scalar = at::Scalar;
@@ -118,6 +141,61 @@ class OptionalTensorRef {
   using Traits = c10::MaybeOwnedTraits<Tensor>;
   std::optional<Tensor> value_;
 };
+
+/// Holds borrowed tensors while a kernel runs without the GIL, so that copies of them that the kernel
+/// makes and drops never want it.
+///
+/// c10 keeps a tensor's Python object alive from C++ as long as its count is 2 or more: the step from
+/// 1 to 2 increments the object's count and the step back decrements it, and for that c10 takes the
+/// GIL. In a kernel that costs 150 ns for each copied handle, and in a daemon thread at interpreter
+/// exit it ends the process (taking the GIL unwinds the thread, inside a noexcept function).
+/// A hold takes the step to 2 itself, silently: the caller's frame holds the Python object anyway.
+/// When it is released and somebody else has kept the tensor, the increment that was left out is made
+/// up for. Between the two the count stays at 2 or more, so nobody else takes a step meanwhile, and
+/// both ends run with the GIL, without which c10 can change no Python count.
+///
+/// Made and released with the GIL. It has no destructor: see without_gil.
+template <std::size_t N>
+class TensorHold {
+ public:
+  explicit TensorHold(const std::array<c10::TensorImpl*, N>& tensors) : tensors_(tensors) {
+    for (std::size_t i = 0; i < N; ++i) {
+      owes_[i] = tensors_[i] != nullptr && detail::TensorCount::increment(tensors_[i]) == 2;
+    }
+  }
+
+  void release() {
+    // Backwards: of a tensor that is given twice, the hold that owes is released last.
+    for (std::size_t i = N; i-- > 0;) {
+      if (tensors_[i] != nullptr) release_one(tensors_[i], owes_[i]);
+    }
+  }
+
+ private:
+  static void release_one(c10::TensorImpl* tensor, bool owes) {
+    const std::uint32_t count = detail::TensorCount::decrement(tensor);
+    if (owes && count >= 2) tensor->incref_pyobject();
+    if (!owes && count == 1) tensor->decref_pyobject();
+  }
+
+  std::array<c10::TensorImpl*, N> tensors_;
+  std::array<bool, N> owes_;
+};
+
+namespace detail {
+inline c10::TensorImpl* impl_of(const Tensor& tensor) {
+  return tensor.defined() ? tensor.unsafeGetTensorImpl() : nullptr;
+}
+inline c10::TensorImpl* impl_of(const std::optional<Tensor>& tensor) {
+  return tensor.has_value() ? impl_of(*tensor) : nullptr;
+}
+}  // namespace detail
+
+/// Holds a call's Tensor and Tensor? arguments. The elements of a list are owned anyway.
+template <class... Tensors>
+TensorHold<sizeof...(Tensors)> hold(const Tensors&... tensors) {
+  return TensorHold<sizeof...(Tensors)>({detail::impl_of(tensors)...});
+}
 
 /// The tensors of a list argument. The handles are owned, because another thread may clear the
 /// Python list while the kernel runs; up to four need no allocation.
