@@ -100,8 +100,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "float tensor for int": (
         lambda: demo_ops.busy_wait_ms(torch.tensor(2.7)),
-        "busy_wait_ms(): argument 'ms' (position 1) must be int, "
-        "not a float32 tensor of shape ()",
+        "busy_wait_ms(): argument 'ms' (position 1) must be int, not a float32 tensor of shape ()",
     ),
     "1-d tensor for int": (
         lambda: demo_ops.busy_wait_ms(torch.tensor([2])),
