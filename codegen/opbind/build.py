@@ -13,6 +13,7 @@ found, never imported.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import hashlib
 import importlib.util
 import io
@@ -24,7 +25,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,11 +92,21 @@ def build(request: Request) -> Path:
     """
     tools = find_toolchain()
     try:
-        extension = _compile(request, tools)
-        _check_symbols(request, tools, extension)
-        return _install(request, tools, extension)
+        with _only_build_in(request.build_dir):
+            extension = _compile(request, tools)
+            _check_symbols(request, tools, extension)
+            return _install(request, tools, extension)
     except (OSError, writer.WriteError) as error:
         raise BuildError(f"the build folder failed: {error}") from error
+
+
+@contextmanager
+def _only_build_in(folder: Path) -> Iterator[None]:
+    """Wait for another build in `folder` to end: two at once would spoil ninja's log."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 # --- what the machine has ---------------------------------------------------------------------
