@@ -21,12 +21,10 @@ from .plan.order import covers
 _MODULE_NAMES = frozenset(
     {"__all__", "__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__"}
     | {"__package__", "__path__", "__spec__", "__version__", "_C", "NamedTuple", "Tensor"}
-    | {"annotations", "overload", "torch", "getattr"}
+    | {"annotations", "builtins", "overload", "torch", "getattr"}
     | {"_check_stamp", "_error", "_importlib", "_json", "_pathlib", "_register_fake", "_sys"}
     | {"_sysconfig"}
 )
-# Builtins that the stub's types are made of.
-_STUB_TYPES = frozenset({"bool", "complex", "float", "int", "list", "str", "tuple", "type"})
 _MOST_PARAMETERS = 255
 
 
@@ -94,7 +92,7 @@ def _verify_sizes(function: Function, diagnostics: Diagnostics) -> None:
 
 
 def _verify_module_name(function: Function, plan: BindingPlan, diagnostics: Diagnostics) -> None:
-    taken = _MODULE_NAMES | _STUB_TYPES | {f"_{one.name}" for one in plan.structseqs}
+    taken = _MODULE_NAMES | {one.stub_name for one in plan.structseqs}
     builtin = getattr(builtins, function.name, None)
     is_exception = isinstance(builtin, type) and issubclass(builtin, BaseException)
     if function.name in taken or is_exception:

@@ -358,6 +358,22 @@ def test_what_inspect_makes_of_a_text_signature() -> None:
         ]
 
 
+def test_a_function_named_like_a_type_leaves_the_type_its_meaning() -> None:
+    entries = funcs(
+        [
+            "complex(Tensor real, Tensor imag) -> Tensor",
+            "f(Scalar int, float x=inf, str s='complex') -> (float str, int complex)",
+        ]
+    )
+    stub = rendered(entries)["demo_ops/__init__.pyi"]
+    assert "import builtins\n" in stub
+    assert "    str: float\n    complex: int\n" in stub
+    assert "    int: int | float | builtins.complex,\n" in stub or (
+        "int: int | float | builtins.complex, x: float" in stub
+    )
+    assert """s: builtins.str = 'complex'""" in stub
+
+
 def test_a_fake_is_registered_by_the_package() -> None:
     entries = """\
         - func: f(Tensor x) -> Tensor

@@ -17,6 +17,7 @@ from enum import Enum
 from ..errors import Location
 from ..model import AutogradPolicy, Library, Op
 from ..typemap import DefaultForms, TypeRow
+from . import names
 
 
 class EntryKind(Enum):
@@ -109,6 +110,11 @@ class StructSeq:
     stub_types: tuple[str, ...]
     # Name in torch.return_types; '' for a type of the module's own.
     torch_name: str = ""
+
+    @property
+    def stub_name(self) -> str:
+        """The class that stands for it in the stub: `_MinMaxResult`."""
+        return f"_{names.stem(self.name).removeprefix('k')}Result"
 
 
 @dataclass(frozen=True, slots=True)

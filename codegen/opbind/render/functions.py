@@ -25,6 +25,7 @@ from ..plan import (
     Signature,
     StructSeq,
 )
+from ..plan.names import stem
 from ..typemap import cpp_int
 
 
@@ -85,10 +86,10 @@ class StructSeqView:
     """The type of named results: a C++ function that makes it once."""
 
     name: str
-    # '' where torch has the type.
-    fields_name: str
+    # Their array; '' where torch has the type.
     fields: str
-    maker: str
+    # The static that holds the type.
+    statement: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +182,18 @@ def _torch_function(function: Function) -> str:
     """The statement that hands a call to a `__torch_function__` handler."""
     owner = string_literal(function.torch_owner) if function.torch_owner else "nullptr"
     name = string_literal(function.torch_name or function.name)
-    public = f"host::public_function(module, {owner}, {name})"
-    if function.entry is EntryKind.NOARGS:
-        return wrapped("return handle_torch_function_noargs(", (public,), ");", 4)
-    items = ("r", "args", "nargs", "kwnames", public)
-    return wrapped("return handle_torch_function(", items, ");", 4)
+    is_noargs = function.entry is EntryKind.NOARGS
+    handler = (
+        "return handle_torch_function_noargs(" if is_noargs else "return handle_torch_function("
+    )
+    call = () if is_noargs else ("r", "args", "nargs", "kwnames")
+    public = ("module", owner, name)
+    statement = wrapped(handler, (*call, f"host::public_function({', '.join(public)})"), ");", 4)
+    if _fits(statement):
+        return statement
+    inner = wrapped("host::public_function(", public, "));", 8)
+    first = f"        {', '.join(call)},\n" if call else ""
+    return f"    {handler}\n{first}{inner}"
 
 
 def _method_row(function: Function) -> str:
@@ -196,18 +204,24 @@ def _method_row(function: Function) -> str:
 
 
 def _structseq(one: StructSeq, module: str) -> StructSeqView:
-    stem = f"k{''.join(word[:1].upper() + word[1:] for word in one.name.split('_'))}"
+    name = f"return_type_{one.name}"
     if one.torch_name:
         maker = f"host::return_type({string_literal(one.torch_name)})"
-        return StructSeqView(f"return_type_{one.name}", "", "", maker)
-    name = string_literal(f"{module}.{one.name}")
+        return StructSeqView(name, "", _static_type(maker))
+    array = f"{stem(one.name)}Fields"
     fields = tuple(string_literal(field) for field in one.fields)
+    qualified = string_literal(f"{module}.{one.name}")
     return StructSeqView(
-        f"return_type_{one.name}",
-        f"{stem}Fields",
-        wrapped(f"constexpr const char* {stem}Fields[] = {{", fields, "};"),
-        f"new_structseq({name}, {stem}Fields, {len(fields)})",
+        name,
+        wrapped(f"constexpr const char* {array}[] = {{", fields, "};"),
+        _static_type(f"new_structseq({qualified}, {array}, {len(fields)})"),
     )
+
+
+def _static_type(maker: str) -> str:
+    head = "  static PyTypeObject* const type ="
+    line = f"{head} {maker};"
+    return line if _fits(line) else f"{head}\n      {maker};"
 
 
 # --- signatures -----------------------------------------------------------------------------------
@@ -334,16 +348,16 @@ def _dispatch_statement(call: Call) -> str:
     head = f"[&]() -> {call.dispatch.return_type} {{" if by_reference else "[&] {"
     work = f"{head} {returns}{call.target}({', '.join(call.target_arguments)}); }}"
     hold = f"host::hold({', '.join(call.held)}), " if call.held else ""
-    line = f"  {returns}without_gil({hold}{work});"
-    if len(line) <= COLUMNS:
-        return line
-    if len(hold + work) + len("      );") <= COLUMNS:
-        return f"  {returns}without_gil(\n      {hold}{work});"
+    opening = f"  {returns}without_gil("
+    for statement in (f"{opening}{hold}{work});", f"{opening}\n      {hold}{work});"):
+        if _fits(statement):
+            return statement
     inner = wrapped(f"{returns}{call.target}(", call.target_arguments, ");", 4)
-    opening = wrapped(
-        f"{returns}without_gil(", ((hold.removesuffix(", "), head) if hold else (head,)), "", 2
-    )
-    return f"{opening}\n{inner}\n  }});"
+    if _fits(f"{opening}{hold}{head}"):
+        return f"{opening}{hold}{head}\n{inner}\n  }});"
+    inner = wrapped(f"{returns}{call.target}(", call.target_arguments, ");", 8)
+    held = wrapped("host::hold(", call.held, "),", 6)
+    return f"{opening}\n{held}\n      {head}\n{inner}\n      }});"
 
 
 def _return(signature: Signature, call: Call, indent: int) -> str:

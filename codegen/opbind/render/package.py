@@ -52,14 +52,17 @@ class PackageView:
     functions: tuple[str, ...]
     fakes: tuple[FakeView, ...]
     typing_names: str
+    needs_builtins: bool
+    has_stdlib_imports: bool
     named_tuples: tuple[NamedTupleView, ...]
     stubs: tuple[StubView, ...]
 
 
 def package_view(plan: BindingPlan) -> PackageView:
     library = plan.library
-    stubs = tuple(stub for function in plan.functions for stub in _stubs(function))
-    named = tuple(_named_tuple(one) for one in plan.structseqs if _has_class(one))
+    types = _types(plan)
+    stubs = tuple(stub for function in plan.functions for stub in _stubs(function, types))
+    named = tuple(_named_tuple(one, types) for one in plan.structseqs if _has_class(one))
     typing = [*(["NamedTuple"] if named else []), *(["overload"] if _has_overload(stubs) else [])]
     doc = library.doc.strip() or f"Functions of the library {library.namespace}."
     return PackageView(
@@ -68,6 +71,8 @@ def package_view(plan: BindingPlan) -> PackageView:
         functions=tuple(sorted(function.name for function in plan.functions)),
         fakes=tuple(FakeView(f.qualified_op, f"{f.module}:{f.function}") for f in plan.fakes),
         typing_names=", ".join(typing),
+        needs_builtins=bool(types.hidden),
+        has_stdlib_imports=bool(types.hidden or typing),
         named_tuples=named,
         stubs=stubs,
     )
@@ -82,7 +87,7 @@ def _docstring(text: str, indent: int) -> str:
     escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     margin = " " * indent
     printable = ["".join(map(_printable, line)) for line in escaped.split("\n")]
-    head, *rest = [piece for line in printable for piece in _wrapped(line, COLUMNS - indent - 3)]
+    head, *rest = [piece for line in printable for piece in _wrapped(line, COLUMNS - indent - 6)]
     tail = [f"{margin}{line}" if line else "" for line in rest]
     end = [margin] if rest or head.endswith('"') else []
     return '"""' + "\n".join([head, *tail, *end]) + '"""'
@@ -106,14 +111,35 @@ def _wrapped(line: str, width: int) -> list[str]:
     )
 
 
+# --- types ----------------------------------------------------------------------------------------
+
+_BUILTIN_TYPES = re.compile(r"\b(bool|complex|float|int|list|str|tuple|type)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class _Types:
+    """Types as the stub spells them where a function or a field is called like a builtin one."""
+
+    hidden: frozenset[str]
+
+    def spelled(self, text: str) -> str:
+        """`complex` is `builtins.complex` where torch.complex has the name."""
+        return _BUILTIN_TYPES.sub(self._qualified, text) if self.hidden else text
+
+    def _qualified(self, match: re.Match[str]) -> str:
+        return f"builtins.{match[0]}" if match[0] in self.hidden else match[0]
+
+
+def _types(plan: BindingPlan) -> _Types:
+    names = {function.name for function in plan.functions}
+    names |= {field for one in plan.structseqs for field in one.fields}
+    return _Types(frozenset(name for name in names if _BUILTIN_TYPES.fullmatch(name)))
+
+
 # --- named results --------------------------------------------------------------------------------
 
 # A field of these names hides a method of tuple.
 _TUPLE_METHODS = ("count", "index")
-
-
-def _class_name(one: StructSeq) -> str:
-    return f"_{one.name}"
 
 
 def _has_class(one: StructSeq) -> bool:
@@ -121,9 +147,9 @@ def _has_class(one: StructSeq) -> bool:
     return not any(keyword.iskeyword(f) or f.startswith("_") for f in one.fields)
 
 
-def _named_tuple(one: StructSeq) -> NamedTupleView:
-    fields = tuple(map(_field, one.fields, one.stub_types))
-    return NamedTupleView(_class_name(one), fields)
+def _named_tuple(one: StructSeq, types: _Types) -> NamedTupleView:
+    typed = zip(one.fields, map(types.spelled, one.stub_types), strict=True)
+    return NamedTupleView(one.stub_name, tuple(_field(name, type_) for name, type_ in typed))
 
 
 def _field(name: str, type_: str) -> str:
@@ -134,82 +160,94 @@ def _field(name: str, type_: str) -> str:
 # --- functions ------------------------------------------------------------------------------------
 
 
-def _stubs(function: Function) -> Iterator[StubView]:
+def _stubs(function: Function, types: _Types) -> Iterator[StubView]:
     """The overloads in the order in which they are tried; the doc stands at the first."""
     doc = _docstring(function.doc, 4)
-    heads = [head for s in function.signatures for head in _heads(function, s)]
+    makers = (_Overload(function.name, signature, types) for signature in function.signatures)
+    heads = [head for maker in makers for head in maker.heads()]
     for i, head in enumerate(heads):
         yield StubView(len(heads) > 1, head, doc if i == 0 else "", is_separated=i < 2)
 
 
-def _heads(function: Function, signature: Signature) -> Iterator[str]:
-    returns = _returns(signature)
-    spelled = python_identifiers(p.name for p in signature.parameters)
-    yield _head(function.name, _parameters(signature, spelled), returns)
-    if signature.varargs_int_list:
-        yield _head(function.name, _varargs(signature, spelled), returns)
-    most = max((len(p.aliases) for p in signature.parameters), default=0)
-    for i in range(most):
-        yield _head(function.name, _aliased(signature, spelled, i), returns)
+@dataclass(frozen=True, slots=True)
+class _Overload:
+    """One signature, which may need several `def`s: for lone ints and for further names."""
+
+    name: str
+    signature: Signature
+    types: _Types
+
+    def heads(self) -> Iterator[str]:
+        parameters = self.signature.parameters
+        spelled = python_identifiers(p.name for p in parameters)
+        yield self._head(self._parameters(spelled))
+        if self.signature.varargs_int_list:
+            yield self._head(self._varargs(spelled))
+        for i in range(max((len(p.aliases) for p in parameters), default=0)):
+            yield self._head(self._aliased(spelled, i))
+
+    def _head(self, parameters: Sequence[str]) -> str:
+        returns = self._returns()
+        line = f"def {self.name}({', '.join(parameters)}) -> {returns}:"
+        if len(line) + len(" ...") <= COLUMNS:
+            return line
+        rows = "".join(f"    {parameter},\n" for parameter in parameters)
+        return f"def {self.name}(\n{rows}) -> {_broken(returns)}:"
+
+    def _returns(self) -> str:
+        one = self.signature.structseq
+        if one is not None and _has_class(one):
+            return one.stub_name
+        return self.types.spelled(self.signature.stub_return)
+
+    def _parameters(self, spelled: dict[str, str]) -> list[str]:
+        parts = [self._parameter(p, spelled[p.name]) for p in self.signature.parameters]
+        if self.signature.max_positional < len(parts):
+            parts.insert(self.signature.max_positional, "*")
+        return parts
+
+    def _varargs(self, spelled: dict[str, str]) -> list[str]:
+        """`f(1, 2)` for `f((1, 2))`."""
+        first, *rest = self.signature.parameters
+        lone = f"*{spelled[first.name]}: {self.types.spelled(first.row.stub_lone)}"
+        return [lone, *(self._parameter(p, spelled[p.name]) for p in rest)]
+
+    def _aliased(self, spelled: dict[str, str], index: int) -> list[str]:
+        """Under further names, which are given by keyword; the first of them must be."""
+        parts: list[str] = []
+        found = False
+        for i, parameter in enumerate(self.signature.parameters):
+            has_alias = index < len(parameter.aliases)
+            if "*" not in parts and (has_alias or i >= self.signature.max_positional):
+                parts.append("*")
+            name = parameter.aliases[index] if has_alias else spelled[parameter.name]
+            parts.append(self._parameter(parameter, name, required=has_alias and not found))
+            found = found or has_alias
+        return parts
+
+    def _parameter(self, parameter: Parameter, name: str, *, required: bool = False) -> str:
+        type_ = self.types.spelled(_parameter_type(parameter))
+        if parameter.default is None or required:
+            return f"{name}: {type_}"
+        default = parameter.default.stub
+        # The one default that is a call.
+        if default.startswith("float("):
+            default = self.types.spelled(default)
+        return f"{name}: {type_} = {default}"
 
 
-def _returns(signature: Signature) -> str:
-    one = signature.structseq
-    return _class_name(one) if one is not None and _has_class(one) else signature.stub_return
-
-
-def _head(name: str, parameters: Sequence[str], returns: str) -> str:
-    line = f"def {name}({', '.join(parameters)}) -> {returns}:"
-    if len(line) + len(" ...") <= COLUMNS:
-        return line
-    rows = "".join(f"    {parameter},\n" for parameter in parameters)
-    return f"def {name}(\n{rows}) -> {_broken(returns)}:"
+def _parameter_type(parameter: Parameter) -> str:
+    type_ = parameter.row.stub_with(parameter.size)
+    if parameter.is_written and parameter.size:
+        type_ = f"tuple[{', '.join(['Tensor'] * parameter.size)}] | list[Tensor]"
+    is_none_missing = parameter.allow_none and not parameter.row.is_optional
+    return f"{type_} | None" if is_none_missing else type_
 
 
 def _broken(type_: str) -> str:
     """The type of a long tuple with each element on a line."""
-    if len(f") -> {type_}: ...") <= COLUMNS or not type_.startswith("tuple["):
+    head, bracket, rest = type_.partition("[")
+    if len(f") -> {type_}: ...") <= COLUMNS or not head.endswith("tuple"):
         return type_
-    elements = re.split(r", (?![^\[]*\])", type_[len("tuple[") : -1])
-    return "tuple[\n" + "".join(f"    {element},\n" for element in elements) + "]"
-
-
-def _parameters(signature: Signature, spelled: dict[str, str]) -> list[str]:
-    parts = [_parameter(p, spelled[p.name]) for p in signature.parameters]
-    if signature.max_positional < len(parts):
-        parts.insert(signature.max_positional, "*")
-    return parts
-
-
-def _parameter(parameter: Parameter, name: str, *, required: bool = False) -> str:
-    type_ = parameter.row.stub_with(parameter.size)
-    if parameter.is_written and parameter.size:
-        type_ = _tuple_of_outs(parameter.size)
-    if parameter.allow_none and not type_.endswith("| None"):
-        type_ += " | None"
-    default = "" if parameter.default is None or required else f" = {parameter.default.stub}"
-    return f"{name}: {type_}{default}"
-
-
-def _tuple_of_outs(size: int) -> str:
-    return f"tuple[{', '.join(['Tensor'] * size)}] | list[Tensor]"
-
-
-def _varargs(signature: Signature, spelled: dict[str, str]) -> list[str]:
-    """`f(1, 2)` for `f((1, 2))`."""
-    first, *rest = signature.parameters
-    return [f"*{spelled[first.name]}: int", *(_parameter(p, spelled[p.name]) for p in rest)]
-
-
-def _aliased(signature: Signature, spelled: dict[str, str], index: int) -> list[str]:
-    """The signature under further names, which are given by keyword; the first of them must be."""
-    parts: list[str] = []
-    found = False
-    for i, parameter in enumerate(signature.parameters):
-        has_alias = index < len(parameter.aliases)
-        if "*" not in parts and (has_alias or i >= signature.max_positional):
-            parts.append("*")
-        name = parameter.aliases[index] if has_alias else spelled[parameter.name]
-        parts.append(_parameter(parameter, name, required=has_alias and not found))
-        found = found or has_alias
-    return parts
+    elements = re.split(r", (?![^\[]*\])", rest[:-1])
+    return head + bracket + "\n" + "".join(f"    {element},\n" for element in elements) + "]"

@@ -53,24 +53,24 @@ __all__ = [
     "zeros_like",
 ]
 
-class _aminmax(NamedTuple):
+class _AminmaxResult(NamedTuple):
     min: Tensor
     max: Tensor
 
-class _bounds(NamedTuple):
+class _BoundsResult(NamedTuple):
     low: float
     high: float
     count: int  # type: ignore[assignment]
 
-class _frexp(NamedTuple):
+class _FrexpResult(NamedTuple):
     mantissa: Tensor
     exponent: Tensor
 
-class _max(NamedTuple):
+class _MaxResult(NamedTuple):
     values: Tensor
     indices: Tensor
 
-class _min_max(NamedTuple):
+class _MinMaxResult(NamedTuple):
     min: Tensor
     max: Tensor
 
@@ -133,9 +133,9 @@ def aminmax(
     dim: int | None = None,
     keepdim: bool = False,
     out: tuple[Tensor, Tensor] | list[Tensor] | None = None,
-) -> _aminmax:
-    """aminmax(Tensor input, *, int? dim=None, bool keepdim=False, Tensor[2]? out=None) -> (Tensor
-        min, Tensor max)
+) -> _AminmaxResult:
+    """aminmax(Tensor input, *, int? dim=None, bool keepdim=False, Tensor[2]? out=None) ->
+        (Tensor min, Tensor max)
     """
 
 def argmax(
@@ -147,7 +147,7 @@ def argmax(
 ) -> Tensor:
     """argmax(Tensor input, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor"""
 
-def bounds(input: Tensor) -> _bounds:
+def bounds(input: Tensor) -> _BoundsResult:
     """bounds(Tensor input) -> (float low, float high, int count)
 
     Smallest and largest element as numbers, and how many elements there are.
@@ -240,15 +240,19 @@ def empty_like(
     pin_memory: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """empty_like(Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout?
-        layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) ->
-        Tensor
+    """empty_like(Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None, bool
+        requires_grad=False) -> Tensor
     """
 
 def equal(input: Tensor, other: Tensor) -> bool:
     """equal(Tensor input, Tensor other) -> bool"""
 
-def frexp(input: Tensor, *, out: tuple[Tensor, Tensor] | list[Tensor] | None = None) -> _frexp:
+def frexp(
+    input: Tensor,
+    *,
+    out: tuple[Tensor, Tensor] | list[Tensor] | None = None,
+) -> _FrexpResult:
     """frexp(Tensor input, *, Tensor[2]? out=None) -> (Tensor mantissa, Tensor exponent)"""
 
 def full_like(
@@ -262,9 +266,9 @@ def full_like(
     pin_memory: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """full_like(Tensor input, Scalar fill_value, *, MemoryFormat? memory_format=None, ScalarType?
-        dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool
-        requires_grad=False) -> Tensor
+    """full_like(Tensor input, Scalar fill_value, *, MemoryFormat? memory_format=None,
+        ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+        pin_memory=None, bool requires_grad=False) -> Tensor
     """
 
 def keep(input: Tensor) -> None:
@@ -282,8 +286,9 @@ def linspace(
     out: Tensor,
 ) -> Tensor:
     """linspace(Scalar start, Scalar end, int steps, *, Tensor out) -> Tensor
-    linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
-        Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor
+    linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout?
+        layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) ->
+        Tensor
     """
 
 @overload
@@ -316,7 +321,7 @@ def max(
     keepdim: bool = False,
     *,
     out: tuple[Tensor, Tensor] | list[Tensor] | None = None,
-) -> _max: ...
+) -> _MaxResult: ...
 
 @overload
 def mean(
@@ -348,7 +353,7 @@ def mean(
     out: Tensor | None = None,
 ) -> Tensor: ...
 
-def min_max(input: Tensor) -> _min_max:
+def min_max(input: Tensor) -> _MinMaxResult:
     """min_max(Tensor input) -> (Tensor min, Tensor max)
 
     Smallest and largest element, in one pass.
@@ -377,7 +382,8 @@ def norm(input: Tensor, p: int | float | complex = 2) -> Tensor:
     norm(Tensor input, Scalar? p, *, ScalarType dtype) -> Tensor
     norm(Tensor input, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, Tensor?
         out=None) -> Tensor
-    norm(Tensor input, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor
+    norm(Tensor input, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor? out=None) ->
+        Tensor
     """
 
 @overload
@@ -587,7 +593,7 @@ def zeros_like(
     pin_memory: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """zeros_like(Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout?
-        layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) ->
-        Tensor
+    """zeros_like(Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None, bool
+        requires_grad=False) -> Tensor
     """

@@ -15,7 +15,7 @@ __all__ = [
     "parts",
 ]
 
-class _parts(NamedTuple):
+class _PartsResult(NamedTuple):
     first: Tensor
     rest: Tensor
 
@@ -38,5 +38,5 @@ def parts(
     input: Tensor,
     sizes: int | tuple[int, ...] | list[int] = 1,
     more: Tensor | None = None,
-) -> _parts:
+) -> _PartsResult:
     """parts(Tensor input, int[2] sizes=1, Tensor? more=None) -> (Tensor first, Tensor rest)"""
