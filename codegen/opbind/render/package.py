@@ -68,7 +68,7 @@ def package_view(plan: BindingPlan) -> PackageView:
     return PackageView(
         module=library.module,
         docstring=_docstring(doc, 0),
-        functions=tuple(sorted(function.name for function in plan.functions)),
+        functions=tuple(sorted((function.name for function in plan.functions), key=_sort_key)),
         fakes=tuple(FakeView(f.qualified_op, f"{f.module}:{f.function}") for f in plan.fakes),
         typing_names=", ".join(typing),
         needs_builtins=bool(types.hidden),
@@ -76,6 +76,13 @@ def package_view(plan: BindingPlan) -> PackageView:
         named_tuples=named,
         stubs=stubs,
     )
+
+
+def _sort_key(name: str) -> tuple[object, ...]:
+    """The order of isort: CONSTANTS, Classes, others; log1p before log10."""
+    kind = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
+    parts = re.split(r"(\d+)", name)
+    return (kind, [(int(part), "") if part.isdigit() else (-1, part) for part in parts], name)
 
 
 def _has_overload(stubs: Iterable[StubView]) -> bool:
