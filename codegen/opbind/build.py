@@ -206,8 +206,11 @@ def ninja_text(request: Request, tools: Toolchain, extension: str) -> str:
     ninja.rule(
         "link",
         command=_command([*tools.compiler, "-shared", "-o"])
-        + f" $out $in {_command(_link_flags(tools))} $LDFLAGS",
+        + f" $out $in -Wl,--version-script=$rspfile {_command(_link_flags(tools))} $LDFLAGS",
         description="link $out",
+        # Hidden visibility alone leaves what torch's headers and the C++ library mark as exported.
+        rspfile="$out.exports",
+        rspfile_content="{ global: PyInit__C; local: *; };",
     )
     sources = _cpp_sources(request)
     objects = [_object(source) for source in sources]
