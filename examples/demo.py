@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-# A call may take this much of torch's own time; it should take about half.
-SLOWEST_RATIO = 1.0
+# More than this of torch's own time is a fault, also on a busy machine.
+SLOWEST_RATIO = 1.5
 
 
 @dataclass
