@@ -1413,8 +1413,8 @@ PyMethodDef demo_ops_functions_0[] = {
 
 // Makes the types of named results while the module is imported. That runs Python code: at a
 // function's first call another thread could get the GIL meanwhile, and wait here holding it.
-void init_demo_ops_types_0();
-void init_demo_ops_types_0() {
+void init_demo_ops_types_0(PyObject* module);
+void init_demo_ops_types_0([[maybe_unused]] PyObject* module) {
   return_type_max();
 }
 

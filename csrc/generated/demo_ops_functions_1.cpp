@@ -1503,12 +1503,12 @@ PyMethodDef demo_ops_functions_1[] = {
 
 // Makes the types of named results while the module is imported. That runs Python code: at a
 // function's first call another thread could get the GIL meanwhile, and wait here holding it.
-void init_demo_ops_types_1();
-void init_demo_ops_types_1() {
+void init_demo_ops_types_1(PyObject* module);
+void init_demo_ops_types_1([[maybe_unused]] PyObject* module) {
   return_type_aminmax();
-  return_type_bounds();
+  export_structseq(module, "return_type_bounds", return_type_bounds());
   return_type_frexp();
-  return_type_min_max();
+  export_structseq(module, "return_type_min_max", return_type_min_max());
 }
 
 }  // namespace opbind

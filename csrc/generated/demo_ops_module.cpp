@@ -6,8 +6,8 @@ namespace opbind {
 
 extern PyMethodDef demo_ops_functions_0[];
 extern PyMethodDef demo_ops_functions_1[];
-void init_demo_ops_types_0();
-void init_demo_ops_types_1();
+void init_demo_ops_types_0(PyObject* module);
+void init_demo_ops_types_1(PyObject* module);
 void register_ops();
 
 namespace {
@@ -32,8 +32,8 @@ void register_all() {
 PyObject* init_module(PyObject* module) {
   HANDLE_TH_ERRORS
   register_all();
-  init_demo_ops_types_0();
-  init_demo_ops_types_1();
+  init_demo_ops_types_0(module);
+  init_demo_ops_types_1(module);
   for (PyMethodDef* functions : {demo_ops_functions_0, demo_ops_functions_1}) {
     if (PyModule_AddFunctions(module, functions) < 0) {
       throw python_error();

@@ -90,6 +90,8 @@ class StructSeqView:
     fields: str
     # The static that holds the type.
     statement: str
+    # What is done while the module is imported.
+    initialization: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,7 @@ def _structseq(one: StructSeq, module: str) -> StructSeqView:
     name = f"return_type_{one.name}"
     if one.torch_name:
         maker = f"host::return_type({string_literal(one.torch_name)})"
-        return StructSeqView(name, "", _static_type(maker))
+        return StructSeqView(name, "", _static_type(maker), f"  {name}();")
     array = f"{stem(one.name)}Fields"
     fields = tuple(string_literal(field) for field in one.fields)
     qualified = string_literal(f"{module}.{one.name}")
@@ -215,6 +217,7 @@ def _structseq(one: StructSeq, module: str) -> StructSeqView:
         name,
         wrapped(f"constexpr const char* {array}[] = {{", fields, "};"),
         _static_type(f"new_structseq({qualified}, {array}, {len(fields)})"),
+        wrapped("export_structseq(", ("module", string_literal(name), f"{name}()"), ");", 2),
     )
 
 

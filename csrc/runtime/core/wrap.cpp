@@ -18,4 +18,15 @@ PyTypeObject* new_structseq(const char* name, const char* const* fields, int num
   return type.release();
 }
 
+void export_structseq(PyObject* module, const char* name, PyTypeObject* type) {
+  auto* const object = reinterpret_cast<PyObject*>(type);
+  const THPObjectPtr module_name = checked(PyObject_GetAttrString(module, "__name__"));
+  const THPObjectPtr qualified = checked(PyUnicode_FromString(name));
+  if (PyObject_SetAttrString(object, "__module__", module_name.get()) < 0 ||
+      PyObject_SetAttrString(object, "__qualname__", qualified.get()) < 0 ||
+      PyObject_SetAttrString(module, name, object) < 0) {
+    throw python_error();
+  }
+}
+
 }  // namespace opbind

@@ -117,4 +117,8 @@ PyObject* THPVariable_Wrap(PyTypeObject* type, std::tuple<T...>&& values) {
 /// `name` is "MODULE.TYPE". A new reference, which the caller keeps for ever; throws python_error.
 PyTypeObject* new_structseq(const char* name, const char* const* fields, int num_fields);
 
+/// Makes `type` the attribute `name` of `module`, and tells pickle to look for it there: under the
+/// type's own name stands the function that returns it. Throws python_error.
+void export_structseq(PyObject* module, const char* name, PyTypeObject* type);
+
 }  // namespace opbind

@@ -211,9 +211,9 @@ PyMethodDef own_functions_0[] = {
 
 // Makes the types of named results while the module is imported. That runs Python code: at a
 // function's first call another thread could get the GIL meanwhile, and wait here holding it.
-void init_own_types_0();
-void init_own_types_0() {
-  return_type_parts();
+void init_own_types_0(PyObject* module);
+void init_own_types_0([[maybe_unused]] PyObject* module) {
+  export_structseq(module, "return_type_parts", return_type_parts());
 }
 
 }  // namespace opbind

@@ -5,7 +5,7 @@
 namespace opbind {
 
 extern PyMethodDef own_functions_0[];
-void init_own_types_0();
+void init_own_types_0(PyObject* module);
 void register_ops();
 
 namespace {
@@ -30,7 +30,7 @@ void register_all() {
 PyObject* init_module(PyObject* module) {
   HANDLE_TH_ERRORS
   register_all();
-  init_own_types_0();
+  init_own_types_0(module);
   for (PyMethodDef* functions : {own_functions_0}) {
     if (PyModule_AddFunctions(module, functions) < 0) {
       throw python_error();
