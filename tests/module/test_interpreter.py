@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import subprocess
 import sys
@@ -147,6 +148,40 @@ def test_the_kept_object_comes_back() -> None:
     assert id(back) == identity
     assert type(back) is Tagged
     assert back.tag == "mine"
+
+
+def test_a_kept_tensor_holds_its_python_object_once() -> None:
+    """A kernel that keeps what the call only held leaves the object with one reference more."""
+    x = torch.ones(3)
+    count = sys.getrefcount(x)
+    for _ in range(3):
+        demo_ops.keep(x)
+        assert sys.getrefcount(x) == count + 1
+        assert demo_ops.take() is x
+        assert sys.getrefcount(x) == count
+
+
+def test_one_tensor_held_by_many_threads_keeps_its_count() -> None:
+    x, out = torch.ones(3), torch.ones(3)
+    counts = [sys.getrefcount(t) for t in (x, out)]
+
+    def work() -> None:
+        for _ in range(500):
+            demo_ops.add(x, x, out=out)
+            demo_ops.weighted_sum([x, x], x[:2])
+            demo_ops.keep(x)
+            with contextlib.suppress(RuntimeError):  # Another thread may have taken it.
+                demo_ops.take()
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with contextlib.suppress(RuntimeError):
+        demo_ops.take()
+    gc.collect()
+    assert [sys.getrefcount(t) for t in (x, out)] == counts
 
 
 def test_take_of_nothing_is_an_error() -> None:

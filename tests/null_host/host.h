@@ -40,18 +40,14 @@ struct TensorObject {
   Tensor tensor;
 };
 
-inline bool is_tensor_exact(PyObject* object) {
-  return Py_TYPE(object) == kTensorType;
-}
+inline bool is_tensor_exact(PyObject* object) { return Py_TYPE(object) == kTensorType; }
 inline bool is_tensor(PyObject* object) {
   return PyType_IsSubtype(Py_TYPE(object), kTensorType) != 0;
 }
 inline Tensor& unpack_mutable(PyObject* object) {
   return reinterpret_cast<TensorObject*>(object)->tensor;
 }
-inline const Tensor& unpack(PyObject* object) {
-  return unpack_mutable(object);
-}
+inline const Tensor& unpack(PyObject* object) { return unpack_mutable(object); }
 PyObject* wrap(Tensor&& tensor);
 PyObject* wrap(const Tensor& tensor);
 std::string describe(const Tensor& tensor);
@@ -67,15 +63,9 @@ class OptionalTensorRef {
 
 class TensorList {
  public:
-  void reserve(std::size_t size) {
-    tensors_.reserve(size);
-  }
-  void push_back(const Tensor& tensor) {
-    tensors_.push_back(tensor);
-  }
-  std::size_t size() const {
-    return tensors_.size();
-  }
+  void reserve(std::size_t size) { tensors_.reserve(size); }
+  void push_back(const Tensor& tensor) { tensors_.push_back(tensor); }
+  std::size_t size() const { return tensors_.size(); }
 
  private:
   std::vector<Tensor> tensors_;
@@ -101,9 +91,7 @@ PyObject* wrap_memory_format(MemoryFormat format);
 
 class WarningScope {
  public:
-  bool has_warnings() const {
-    return false;
-  }
+  bool has_warnings() const { return false; }
   bool issue(bool with_error);
 };
 

@@ -3,6 +3,4 @@
 
 PyObject* first(PyObject* tuple);
 
-PyObject* first(PyObject* tuple) {
-  return PyTuple_GET_ITEM(tuple, 0);
-}
+PyObject* first(PyObject* tuple) { return PyTuple_GET_ITEM(tuple, 0); }

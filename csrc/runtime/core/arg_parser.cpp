@@ -10,8 +10,7 @@ namespace opbind {
 namespace {
 
 PyObject* interned(std::string_view text) {
-  PyObject* name =
-      PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+  PyObject* name = PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
   if (name == nullptr) {
     throw python_error();
   }
@@ -19,7 +18,8 @@ PyObject* interned(std::string_view text) {
   return name;
 }
 
-void add_aliases(std::vector<BoundSignature::Name>& names, std::string_view aliases, int parameter) {
+void add_aliases(std::vector<BoundSignature::Name>& names, std::string_view aliases,
+                 int parameter) {
   while (!aliases.empty()) {
     const std::size_t comma = std::min(aliases.find(','), aliases.size());
     names.push_back({interned(aliases.substr(0, comma)), parameter});
@@ -39,13 +39,22 @@ BoundSignature bind(const FunctionSignature& signature) {
   return bound;
 }
 
-/// The parameter that a keyword names, or -1.
-int parameter_named(const BoundSignature& bound, PyObject* keyword) {
-  // Keywords in source code are interned, so this nearly always decides.
+/// The parameter that a keyword names, or -1; by identity. Keywords in source code are interned, so
+/// this nearly always decides.
+inline int parameter_interned(const BoundSignature& bound, PyObject* keyword) {
   for (const auto& name : bound.names) {
     if (name.text == keyword) {
       return name.parameter;
     }
+  }
+  return -1;
+}
+
+/// The parameter that a keyword names, or -1.
+int parameter_named(const BoundSignature& bound, PyObject* keyword) {
+  const int interned = parameter_interned(bound, keyword);
+  if (interned >= 0) {
+    return interned;
   }
   for (const auto& name : bound.names) {
     const int order = PyUnicode_Compare(name.text, keyword);
@@ -59,15 +68,67 @@ int parameter_named(const BoundSignature& bound, PyObject* keyword) {
   return -1;
 }
 
+/// Whether a parameter from `first` on is required and has no argument.
+inline bool misses_required(const FunctionSignature& signature, PyObject* const* into, int first) {
+  for (int i = first; i < signature.num_parameters; ++i) {
+    if (into[i] == nullptr && signature.parameters[i].is_required()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The types that nearly every argument has. None of them defines `__torch_function__`.
+inline bool has_exact_type(ParameterType type, PyObject* object) {
+  switch (type) {
+    case ParameterType::TENSOR:
+      return host::is_tensor_exact(object);
+    case ParameterType::INT64:
+      return PyLong_CheckExact(object);
+    case ParameterType::SCALAR:
+    case ParameterType::DOUBLE:
+      return PyFloat_CheckExact(object) || PyLong_CheckExact(object);
+    case ParameterType::BOOL:
+      return PyBool_Check(object);
+    default:
+      return false;
+  }
+}
+
+/// Binds the common call: every argument has exactly its parameter's type, every keyword is the
+/// interned name. False means that Matcher has to look, which knows all the rest and gives reasons.
+inline bool bind_exactly(const BoundSignature& bound, const CallArguments& call, PyObject** into) {
+  const FunctionSignature& signature = *bound.signature;
+  if (call.num_positional > signature.max_positional) {
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < call.num_positional; ++i) {
+    if (!has_exact_type(signature.parameters[i].type, call.args[i])) {
+      return false;
+    }
+    into[i] = call.args[i];
+  }
+  std::fill(into + call.num_positional, into + signature.num_parameters, nullptr);
+  PyObject* const* value = call.args + call.num_positional;
+  for (Py_ssize_t k = 0, count = call.num_keywords(); k < count; ++k, ++value) {
+    const int i = parameter_interned(bound, tuple_item(call.keyword_names, k));
+    if (i < 0 || into[i] != nullptr || !has_exact_type(signature.parameters[i].type, *value)) {
+      return false;
+    }
+    into[i] = *value;
+  }
+  return !misses_required(signature, into, static_cast<int>(call.num_positional));
+}
+
 /// Matches one call with one signature. A member function returns false with `mismatch_` filled.
 class Matcher {
  public:
-  Matcher(const BoundSignature& bound, const CallArguments& call, bool overloads, PyObject** into,
-          OverloadedArgs& overloaded, THPObjectPtr& varargs, Mismatch& mismatch)
+  Matcher(const BoundSignature& bound, const CallArguments& call, bool skip_torch_function,
+          PyObject** into, OverloadedArgs& overloaded, THPObjectPtr& varargs, Mismatch& mismatch)
       : bound_(bound),
         signature_(*bound.signature),
         call_(call),
-        overloads_(overloads),
+        skip_torch_function_(skip_torch_function),
         into_(into),
         overloaded_(overloaded),
         varargs_(varargs),
@@ -141,21 +202,14 @@ class Matcher {
   /// Whether parameter `i` takes `object`.
   bool check(int i, PyObject* object) {
     const FunctionParameter& parameter = signature_.parameters[i];
-    if (parameter.type == ParameterType::TENSOR && host::is_tensor_exact(object)) [[likely]] {
-      return true;
-    }
-    if (object == Py_None && parameter.allow_none) {
-      return true;
-    }
-    if (is_overloading(object)) {
-      return true;
-    }
-    return has_type(i, parameter, object);
+    return has_exact_type(parameter.type, object) || (object == Py_None && parameter.allow_none) ||
+           is_overloading(object) || has_type(i, parameter, object);
   }
 
   /// Whether `object` takes the call over by `__torch_function__`. Remembers it.
   bool is_overloading(PyObject* object) {
-    if (!overloads_ || !has_torch_function(object)) {
+    if (skip_torch_function_ || !has_torch_function(object) ||
+        !host::torch_function_enabled_for_subclasses()) {
       return false;
     }
     append_overloaded_arg(overloaded_, object);
@@ -245,7 +299,7 @@ class Matcher {
   const BoundSignature& bound_;
   const FunctionSignature& signature_;
   const CallArguments& call_;
-  const bool overloads_;
+  const bool skip_torch_function_;
   PyObject** into_;
   OverloadedArgs& overloaded_;
   THPObjectPtr& varargs_;
@@ -256,9 +310,9 @@ class Matcher {
 
 namespace detail {
 
-bool match(const BoundSignature& bound, const CallArguments& call, bool overloads, PyObject** into,
-           OverloadedArgs& overloaded, THPObjectPtr& varargs, Mismatch& mismatch) {
-  return Matcher(bound, call, overloads, into, overloaded, varargs, mismatch).match();
+bool match(const BoundSignature& bound, const CallArguments& call, bool skip_torch_function,
+           PyObject** into, OverloadedArgs& overloaded, THPObjectPtr& varargs, Mismatch& mismatch) {
+  return Matcher(bound, call, skip_torch_function, into, overloaded, varargs, mismatch).match();
 }
 
 }  // namespace detail
@@ -274,16 +328,18 @@ PythonArgs PythonArgParser::parse(const CallArguments& call, PyObject** into,
                                   OverloadedArgs& overloaded, THPObjectPtr& varargs) const {
   // Consumed once per call, whether or not anything overloads it.
   const bool skip = host::exchange_skip_next();
-  const bool overloads = !skip && host::torch_function_enabled_for_subclasses();
-  Mismatch mismatch;
-  for (std::size_t i = 0; i < signatures_.size(); ++i) {
-    if (detail::match(signatures_[i], call, overloads, into, overloaded, varargs, mismatch)) {
-      return PythonArgs(static_cast<int>(i), *signatures_[i].signature, name_, into, overloaded,
-                        skip);
+  const auto matches = [&](const BoundSignature& bound) {
+    Mismatch ignored;
+    return detail::match(bound, call, skip, into, overloaded, varargs, ignored);
+  };
+  for (const BoundSignature& bound : signatures_) {
+    if (bind_exactly(bound, call, into) || matches(bound)) {
+      const auto index = static_cast<int>(&bound - signatures_.data());
+      return PythonArgs(index, *bound.signature, name_, into, overloaded, skip);
     }
     overloaded.clear();
   }
-  detail::raise_mismatch(*this, call, overloads);
+  detail::raise_mismatch(*this, call, skip);
 }
 
 String::String(std::string_view text) : bytes_(text.size()) {
@@ -323,9 +379,7 @@ std::optional<host::Scalar> PythonArgs::scalarOptional(int i) const {
   return optional(i, [&] { return scalar(i); });
 }
 
-double PythonArgs::read_double(int i) const {
-  return to_double(args_[i]);
-}
+double PythonArgs::read_double(int i) const { return to_double(args_[i]); }
 
 std::string_view PythonArgs::read_string(int i) const {
   if (args_[i] == nullptr) {
@@ -375,14 +429,13 @@ void PythonArgs::read_ints(int i, std::span<int64_t> into) const {
 
 void PythonArgs::raise_out_of_range(int i, Py_ssize_t element) const {
   // The number itself is not shown: Python refuses to print an int of many digits.
-  raise_error(PyExc_OverflowError,
-              detail::argument_text(function_name_, *signature_, i, element) +
-                  " must lie between -2**63 and 2**63 - 1");
+  raise_error(PyExc_OverflowError, detail::argument_text(function_name_, *signature_, i, element) +
+                                       " must lie between -2**63 and 2**63 - 1");
 }
 
 void PythonArgs::raise_changed(int i) const {
-  raise_error(PyExc_RuntimeError, detail::argument_text(function_name_, *signature_, i) +
-                                      " changed while it was read");
+  raise_error(PyExc_RuntimeError,
+              detail::argument_text(function_name_, *signature_, i) + " changed while it was read");
 }
 
 PyObject* unreachable_overload(const PythonArgs& r) {

@@ -6,8 +6,8 @@
 //   if (r.has_torch_function()) return handle_torch_function(r, …);
 //   … r.tensor(0), r.toDouble(1) …
 //
-// The parser is immutable once built; all that a call needs is on its stack. Signatures are tried in
-// order, the first that takes every argument wins. A signature that does not match is a return
+// The parser is immutable once built; all that a call needs is on its stack. Signatures are tried
+// in order, the first that takes every argument wins. A signature that does not match is a return
 // value; only when none does is the error worked out (describe.cpp) and python_error thrown.
 //
 // All of it needs the GIL.
@@ -152,9 +152,7 @@ class String {
 class OptionalString {
  public:
   OptionalString() = default;
-  explicit OptionalString(std::string_view text) {
-    text_.emplace(text);
-  }
+  explicit OptionalString(std::string_view text) { text_.emplace(text); }
 
   operator std::optional<std::string_view>() const {  // NOLINT(google-explicit-constructor)
     if (!text_) {
@@ -182,25 +180,15 @@ class PythonArgs {
   bool has_torch_function() const {
     return !overloaded_->empty() || (!skip_torch_function_ && host::torch_function_mode_active());
   }
-  const OverloadedArgs& overloaded_args() const {
-    return *overloaded_;
-  }
-  const char* function_name() const {
-    return function_name_;
-  }
+  const OverloadedArgs& overloaded_args() const { return *overloaded_; }
+  const char* function_name() const { return function_name_; }
 
   /// No argument was given, or None.
-  bool isNone(int i) const {
-    return args_[i] == nullptr || args_[i] == Py_None;
-  }
+  bool isNone(int i) const { return args_[i] == nullptr || args_[i] == Py_None; }
 
   /// Borrowed straight out of the Python object, which the caller's frame keeps alive.
-  const host::Tensor& tensor(int i) const {
-    return host::unpack(args_[i]);
-  }
-  host::Tensor& mutable_tensor(int i) const {
-    return host::unpack_mutable(args_[i]);
-  }
+  const host::Tensor& tensor(int i) const { return host::unpack(args_[i]); }
+  host::Tensor& mutable_tensor(int i) const { return host::unpack_mutable(args_[i]); }
   host::OptionalTensorRef optionalTensor(int i) const {
     return isNone(i) ? host::OptionalTensorRef() : host::OptionalTensorRef(tensor(i));
   }
@@ -238,9 +226,7 @@ class PythonArgs {
     return optional(i, [&] { return toBool(i); });
   }
 
-  String string(int i) const {
-    return String(read_string(i));
-  }
+  String string(int i) const { return String(read_string(i)); }
   OptionalString stringOptional(int i) const {
     return is_absent(i) ? OptionalString() : OptionalString(read_string(i));
   }
@@ -259,9 +245,7 @@ class PythonArgs {
   std::optional<host::ScalarType> scalartypeOptional(int i) const {
     return optional(i, [&] { return scalartype(i); });
   }
-  host::Layout layout(int i) const {
-    return enumeration<host::Layout>(i, host::unpack_layout);
-  }
+  host::Layout layout(int i) const { return enumeration<host::Layout>(i, host::unpack_layout); }
   std::optional<host::Layout> layoutOptional(int i) const {
     return optional(i, [&] { return layout(i); });
   }
@@ -291,12 +275,8 @@ class PythonArgs {
         overloaded_(&overloaded),
         skip_torch_function_(skip_torch_function) {}
 
-  const FunctionParameter& parameter(int i) const {
-    return signature_->parameters[i];
-  }
-  const DefaultValue& default_of(int i) const {
-    return parameter(i).default_value;
-  }
+  const FunctionParameter& parameter(int i) const { return signature_->parameters[i]; }
+  const DefaultValue& default_of(int i) const { return parameter(i).default_value; }
   /// None was given, or nothing where the default is None.
   bool is_absent(int i) const {
     return args_[i] == Py_None ||
@@ -341,8 +321,8 @@ class PythonArgParser {
   /// `signatures` has static storage. The GIL is held. Throws python_error when memory runs out.
   explicit PythonArgParser(const FunctionSignatures& signatures);
 
-  /// Binds a call. `into` has room for the widest signature, and lives as long as the result. Throws
-  /// python_error (TypeError) when no signature takes the call.
+  /// Binds a call. `into` has room for the widest signature, and lives as long as the result.
+  /// Throws python_error (TypeError) when no signature takes the call.
   template <int N>
   PythonArgs parse(PyObject* const* args, Py_ssize_t num_positional, PyObject* keyword_names,
                    ParsedArgs<N>& into) const {
@@ -350,12 +330,8 @@ class PythonArgParser {
                  into.varargs);
   }
 
-  const char* name() const {
-    return name_;
-  }
-  const std::vector<BoundSignature>& signatures() const {
-    return signatures_;
-  }
+  const char* name() const { return name_; }
+  const std::vector<BoundSignature>& signatures() const { return signatures_; }
 
  private:
   PythonArgs parse(const CallArguments& call, PyObject** into, OverloadedArgs& overloaded,
@@ -368,16 +344,16 @@ class PythonArgParser {
 namespace detail {
 
 /// Binds `call` to `bound`, slot by slot. False, with `mismatch` filled, when it does not take it.
-/// `overloads` tells whether `__torch_function__` counts.
-bool match(const BoundSignature& bound, const CallArguments& call, bool overloads, PyObject** into,
-           OverloadedArgs& overloaded, THPObjectPtr& varargs, Mismatch& mismatch);
+/// With `skip_torch_function` no argument's `__torch_function__` counts.
+bool match(const BoundSignature& bound, const CallArguments& call, bool skip_torch_function,
+           PyObject** into, OverloadedArgs& overloaded, THPObjectPtr& varargs, Mismatch& mismatch);
 
 /// Sets the TypeError for a call that no signature takes, and throws python_error. describe.cpp
 [[noreturn]] OPBIND_COLD void raise_mismatch(const PythonArgParser& parser,
-                                             const CallArguments& call, bool overloads);
+                                             const CallArguments& call, bool skip_torch_function);
 
-/// "scale(): argument 'alpha' (position 2)", and ": alpha[1]" for an element that is not negative; for
-/// errors found while reading. describe.cpp
+/// "scale(): argument 'alpha' (position 2)", and ": alpha[1]" for an element that is not negative;
+/// for errors found while reading. describe.cpp
 OPBIND_COLD std::string argument_text(const char* function, const FunctionSignature& signature,
                                       int parameter, Py_ssize_t element = -1);
 

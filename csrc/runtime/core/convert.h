@@ -1,7 +1,8 @@
 // core/convert.h: what a Python object is taken for, and its value.
 //
-// `is_X` decides at match time: it converts nothing, and runs no Python code for the types of Python,
-// NumPy and the host. `to_X` may assume that `is_X` was true. A conversion that runs Python code
+// `is_X` decides at match time: it converts nothing, and runs no Python code for the types of
+// Python, NumPy and the host. `to_X` may assume that `is_X` was true. A conversion that runs Python
+// code
 // (`__index__`, `__float__`) passes its exception on as python_error, unchanged.
 //
 // Every function needs the GIL and borrows its argument.

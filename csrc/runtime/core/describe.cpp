@@ -1,5 +1,5 @@
-// core/describe.cpp: every text about a wrong call. Only run when a call has failed, so it is free to
-// match the call again, signature by signature, to learn why each refused it.
+// core/describe.cpp: every text about a wrong call. Only run when a call has failed, so it is free
+// to match the call again, signature by signature, to learn why each refused it.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -22,9 +22,7 @@ std::string utf8(PyObject* text) {
   return {data, static_cast<std::size_t>(size)};
 }
 
-std::string quote(std::string_view text) {
-  return "'" + std::string(text) + "'";
-}
+std::string quote(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 // ---------------------------------------------------------------------------------------- types
 
@@ -102,7 +100,8 @@ std::string describe_object(PyObject* object) {
   }
   if (host::is_tensor(object)) {
     const std::string text = host::describe(host::unpack(object));
-    const bool starts_with_vowel = std::string_view("aeiou").find(text[0]) != std::string_view::npos;
+    const bool starts_with_vowel =
+        std::string_view("aeiou").find(text[0]) != std::string_view::npos;
     return (starts_with_vowel ? "an " : "a ") + text;
   }
   return python_type_name(object) + short_value(object);
@@ -112,8 +111,7 @@ std::string describe_object(PyObject* object) {
 
 /// Edits between two names: insert, delete, replace, swap neighbours.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> table(a.size() + 1,
-                                              std::vector<std::size_t>(b.size() + 1));
+  std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
     for (std::size_t j = 0; j <= b.size(); ++j) {
       if (i == 0 || j == 0) {
@@ -164,7 +162,8 @@ std::string missing(const BoundSignature& bound, PyObject* const* filled) {
       names.push_back(argument(*bound.signature, i).substr(sizeof("argument ") - 1));
     }
   }
-  std::string text = names.size() == 1 ? "missing required argument " : "missing required arguments ";
+  std::string text =
+      names.size() == 1 ? "missing required argument " : "missing required arguments ";
   for (std::size_t i = 0; i < names.size(); ++i) {
     text += (i == 0 ? "" : ", ") + names[i];
   }
@@ -239,22 +238,24 @@ struct Candidate {
   int taken;
 };
 
-Candidate examine(const BoundSignature& bound, const CallArguments& call, bool overloads) {
+Candidate examine(const BoundSignature& bound, const CallArguments& call,
+                  bool skip_torch_function) {
   std::vector<PyObject*> filled(std::max<std::size_t>(1, bound.signature->num_parameters));
   OverloadedArgs overloaded;
   THPObjectPtr varargs;
   Mismatch why;
-  detail::match(bound, call, overloads, filled.data(), overloaded, varargs, why);
-  const auto taken = std::count_if(filled.begin(), filled.end(), [](auto* o) { return o != nullptr; });
+  detail::match(bound, call, skip_torch_function, filled.data(), overloaded, varargs, why);
+  const auto taken =
+      std::count_if(filled.begin(), filled.end(), [](auto* o) { return o != nullptr; });
   return {&bound, reason(bound, call, why, filled.data()), static_cast<int>(taken)};
 }
 
 std::vector<Candidate> examine_all(const PythonArgParser& parser, const CallArguments& call,
-                                   bool overloads) {
+                                   bool skip_torch_function) {
   std::vector<Candidate> candidates;
   for (const BoundSignature& bound : parser.signatures()) {
     if (!bound.signature->hidden) {
-      candidates.push_back(examine(bound, call, overloads));
+      candidates.push_back(examine(bound, call, skip_torch_function));
     }
   }
   std::stable_sort(candidates.begin(), candidates.end(),
@@ -276,8 +277,9 @@ std::string argument_text(const char* function, const FunctionSignature& signatu
   return text;
 }
 
-void raise_mismatch(const PythonArgParser& parser, const CallArguments& call, bool overloads) {
-  const std::vector<Candidate> candidates = examine_all(parser, call, overloads);
+void raise_mismatch(const PythonArgParser& parser, const CallArguments& call,
+                    bool skip_torch_function) {
+  const std::vector<Candidate> candidates = examine_all(parser, call, skip_torch_function);
   std::string text = std::string(parser.name()) + "(): ";
   if (candidates.size() == 1) {
     raise_error(PyExc_TypeError, text + candidates.front().reason);

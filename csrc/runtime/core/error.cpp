@@ -14,9 +14,7 @@ struct python_error::State {
   PyObject* value = nullptr;
   PyObject* traceback = nullptr;
 
-  State() {
-    PyErr_Fetch(&type, &value, &traceback);
-  }
+  State() { PyErr_Fetch(&type, &value, &traceback); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {

@@ -23,8 +23,8 @@
 namespace opbind {
 
 /// A Python exception on its way through C++ code. The constructor takes the error that is set from
-/// the interpreter; with none set it becomes a SystemError. Copies share the exception, so it may be
-/// copied and dropped with or without the GIL.
+/// the interpreter; with none set it becomes a SystemError. Copies share the exception, so it may
+/// be copied and dropped with or without the GIL.
 class python_error : public std::exception {
  public:
   /// The GIL is held.
@@ -34,9 +34,7 @@ class python_error : public std::exception {
   /// set; a later one sets a SystemError.
   void restore() const noexcept;
 
-  const char* what() const noexcept override {
-    return "a Python exception is on its way";
-  }
+  const char* what() const noexcept override { return "a Python exception is on its way"; }
 
  private:
   struct State;
@@ -62,7 +60,8 @@ void set_error(PyObject* type, std::string_view text) noexcept;
 using ExceptionTranslator = bool (*)(std::exception_ptr);
 
 /// Asks `translator` for every exception that is not one of the runtime's own or of the standard's
-/// mapped ones, before the host's translation; the last one registered is asked first. The GIL is held.
+/// mapped ones, before the host's translation; the last one registered is asked first. The GIL is
+/// held.
 void register_exception_translator(ExceptionTranslator translator);
 
 namespace detail {

@@ -1,9 +1,9 @@
 // core/gil.h: leaving and taking the GIL around a piece of work.
 //
 // None of these is a guard object. At interpreter exit, taking the GIL ends a daemon thread by a
-// forced unwind; from a destructor, while an exception is in flight, that aborts the process. So the
-// work's result or exception is set aside, the GIL is taken (or left) in straight-line code, and only
-// then does the result or the exception go on.
+// forced unwind; from a destructor, while an exception is in flight, that aborts the process. So
+// the work's result or exception is set aside, the GIL is taken (or left) in straight-line code,
+// and only then does the result or the exception go on.
 #pragma once
 
 #include <exception>
@@ -17,7 +17,8 @@
 
 #include "core/python.h"
 
-// Stands before `catch (...)`: a thread that is being ended unwinds through and is not an exception.
+// Stands before `catch (...)`: a thread that is being ended unwinds through and is not an
+// exception.
 #if defined(__GLIBCXX__)
 #define OPBIND_LET_FORCED_UNWIND_PASS     \
   catch (const ::abi::__forced_unwind&) { \
@@ -64,9 +65,7 @@ class Outcome<Result> {
   void run(Work& work) {
     value_ = work();
   }
-  Result take() {
-    return value_;
-  }
+  Result take() { return value_; }
 
  private:
   Result value_{};
@@ -79,9 +78,7 @@ class Outcome<Result&> {
   void run(Work& work) {
     value_ = std::addressof(work());
   }
-  Result& take() {
-    return *value_;
-  }
+  Result& take() { return *value_; }
 
  private:
   Result* value_ = nullptr;
@@ -127,7 +124,8 @@ std::invoke_result_t<Work&> without_gil(Work&& work) {
 }
 
 /// The same while `hold` keeps what the call borrowed. `hold` was made with the GIL and its
-/// release() is called with it, in straight-line code: a thread that is ended here releases nothing.
+/// release() is called with it, in straight-line code: a thread that is ended here releases
+/// nothing.
 template <class Hold, class Work>
 std::invoke_result_t<Work&> without_gil(Hold hold, Work&& work) {
   PyThreadState* const state = PyEval_SaveThread();
@@ -145,8 +143,8 @@ std::invoke_result_t<Work&> with_gil(Work&& work) {
   return detail::run_then(work, [state] { PyGILState_Release(state); });
 }
 
-/// Destroys `value` without the GIL, which the caller holds: for one whose destructor may wait for a
-/// thread that needs the GIL.
+/// Destroys `value` without the GIL, which the caller holds: for one whose destructor may wait for
+/// a thread that needs the GIL.
 template <class T>
 void destroy_without_gil(T&& value) {
   static_assert(!std::is_lvalue_reference_v<T>, "give the value away: std::move(value)");

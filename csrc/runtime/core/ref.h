@@ -25,9 +25,7 @@ class THPPointer {
     THPPointer old(std::exchange(ptr_, std::exchange(other.ptr_, nullptr)));
     return *this;
   }
-  ~THPPointer() {
-    Py_XDECREF(reinterpret_cast<PyObject*>(ptr_));
-  }
+  ~THPPointer() { Py_XDECREF(reinterpret_cast<PyObject*>(ptr_)); }
 
   /// Shares an object that somebody else owns.
   static THPPointer borrow(T* borrowed) noexcept {
@@ -35,16 +33,10 @@ class THPPointer {
     return THPPointer(borrowed);
   }
 
-  T* get() const noexcept {
-    return ptr_;
-  }
+  T* get() const noexcept { return ptr_; }
   /// Gives the reference away; the caller owns it then.
-  [[nodiscard]] T* release() noexcept {
-    return std::exchange(ptr_, nullptr);
-  }
-  explicit operator bool() const noexcept {
-    return ptr_ != nullptr;
-  }
+  [[nodiscard]] T* release() noexcept { return std::exchange(ptr_, nullptr); }
+  explicit operator bool() const noexcept { return ptr_ != nullptr; }
 
  private:
   T* ptr_ = nullptr;

@@ -98,9 +98,7 @@ struct FunctionParameter {
   // Further names, separated by ','; or nullptr.
   const char* aliases = nullptr;
 
-  constexpr bool is_required() const {
-    return default_value.kind == DefaultValue::Kind::REQUIRED;
-  }
+  constexpr bool is_required() const { return default_value.kind == DefaultValue::Kind::REQUIRED; }
 };
 
 /// One signature of a Python function.

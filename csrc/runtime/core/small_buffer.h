@@ -9,7 +9,8 @@
 namespace opbind {
 
 /// `size` values of a trivial type. Up to Inline of them live in the object itself, so that a call
-/// with an ordinary argument allocates nothing. Neither copied nor moved: it stays where the call is.
+/// with an ordinary argument allocates nothing. Neither copied nor moved: it stays where the call
+/// is.
 template <class T, std::size_t Inline>
 class SmallBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -21,21 +22,11 @@ class SmallBuffer {
   SmallBuffer(const SmallBuffer&) = delete;
   SmallBuffer& operator=(const SmallBuffer&) = delete;
 
-  T* data() noexcept {
-    return heap_ ? heap_.get() : inline_;
-  }
-  const T* data() const noexcept {
-    return heap_ ? heap_.get() : inline_;
-  }
-  std::size_t size() const noexcept {
-    return size_;
-  }
-  T& operator[](std::size_t i) noexcept {
-    return data()[i];
-  }
-  std::span<const T> span() const noexcept {
-    return {data(), size_};
-  }
+  T* data() noexcept { return heap_ ? heap_.get() : inline_; }
+  const T* data() const noexcept { return heap_ ? heap_.get() : inline_; }
+  std::size_t size() const noexcept { return size_; }
+  T& operator[](std::size_t i) noexcept { return data()[i]; }
+  std::span<const T> span() const noexcept { return {data(), size_}; }
 
  private:
   std::size_t size_;

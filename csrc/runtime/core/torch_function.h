@@ -1,7 +1,7 @@
 // core/torch_function.h: `__torch_function__`, by NEP 18's rules.
 //
-// An active mode is asked first; then the arguments whose type defines `__torch_function__`, left to
-// right, subclasses before their superclasses, one of each type. All of it needs the GIL.
+// An active mode is asked first; then the arguments whose type defines `__torch_function__`, left
+// to right, subclasses before their superclasses, one of each type. All of it needs the GIL.
 #pragma once
 
 #include "core/arg_parser.h"

@@ -19,22 +19,12 @@
 namespace opbind {
 
 /// The same tensor gives the same Python object; an undefined one gives None.
-inline PyObject* THPVariable_Wrap(host::Tensor&& tensor) {
-  return host::wrap(std::move(tensor));
-}
-inline PyObject* THPVariable_Wrap(const host::Tensor& tensor) {
-  return host::wrap(tensor);
-}
+inline PyObject* THPVariable_Wrap(host::Tensor&& tensor) { return host::wrap(std::move(tensor)); }
+inline PyObject* THPVariable_Wrap(const host::Tensor& tensor) { return host::wrap(tensor); }
 /// A Python int, float, bool or complex.
-inline PyObject* THPVariable_Wrap(const host::Scalar& scalar) {
-  return host::wrap(scalar);
-}
-inline PyObject* THPVariable_Wrap(int64_t value) {
-  return PyLong_FromLongLong(value);
-}
-inline PyObject* THPVariable_Wrap(double value) {
-  return PyFloat_FromDouble(value);
-}
+inline PyObject* THPVariable_Wrap(const host::Scalar& scalar) { return host::wrap(scalar); }
+inline PyObject* THPVariable_Wrap(int64_t value) { return PyLong_FromLongLong(value); }
+inline PyObject* THPVariable_Wrap(double value) { return PyFloat_FromDouble(value); }
 // A template, since anything converts to bool.
 template <class Bool>
   requires std::is_same_v<Bool, bool>
@@ -48,15 +38,9 @@ inline PyObject* THPVariable_Wrap(std::string_view text) {
 inline PyObject* THPVariable_Wrap(const std::string& text) {
   return THPVariable_Wrap(std::string_view(text));
 }
-inline PyObject* THPVariable_Wrap(host::ScalarType dtype) {
-  return host::wrap_dtype(dtype);
-}
-inline PyObject* THPVariable_Wrap(host::Device device) {
-  return host::wrap_device(device);
-}
-inline PyObject* THPVariable_Wrap(host::Layout layout) {
-  return host::wrap_layout(layout);
-}
+inline PyObject* THPVariable_Wrap(host::ScalarType dtype) { return host::wrap_dtype(dtype); }
+inline PyObject* THPVariable_Wrap(host::Device device) { return host::wrap_device(device); }
+inline PyObject* THPVariable_Wrap(host::Layout layout) { return host::wrap_layout(layout); }
 inline PyObject* THPVariable_Wrap(host::MemoryFormat format) {
   return host::wrap_memory_format(format);
 }

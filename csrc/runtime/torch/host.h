@@ -142,17 +142,17 @@ class OptionalTensorRef {
   std::optional<Tensor> value_;
 };
 
-/// Holds borrowed tensors while a kernel runs without the GIL, so that copies of them that the kernel
-/// makes and drops never want it.
+/// Holds borrowed tensors while a kernel runs without the GIL, so that copies of them that the
+/// kernel makes and drops never want it.
 ///
-/// c10 keeps a tensor's Python object alive from C++ as long as its count is 2 or more: the step from
-/// 1 to 2 increments the object's count and the step back decrements it, and for that c10 takes the
-/// GIL. In a kernel that costs 150 ns for each copied handle, and in a daemon thread at interpreter
-/// exit it ends the process (taking the GIL unwinds the thread, inside a noexcept function).
-/// A hold takes the step to 2 itself, silently: the caller's frame holds the Python object anyway.
-/// When it is released and somebody else has kept the tensor, the increment that was left out is made
-/// up for. Between the two the count stays at 2 or more, so nobody else takes a step meanwhile, and
-/// both ends run with the GIL, without which c10 can change no Python count.
+/// c10 keeps a tensor's Python object alive from C++ as long as its count is 2 or more: the step
+/// from 1 to 2 increments the object's count and the step back decrements it, and for that c10
+/// takes the GIL. In a kernel that costs 150 ns for each copied handle, and in a daemon thread at
+/// interpreter exit it ends the process (taking the GIL unwinds the thread, inside a noexcept
+/// function). A hold takes the step to 2 itself, silently: the caller's frame holds the Python
+/// object anyway. When it is released and somebody else has kept the tensor, the increment that was
+/// left out is made up for. Between the two the count stays at 2 or more, so nobody else takes a
+/// step meanwhile, and both ends run with the GIL, without which c10 can change no Python count.
 ///
 /// Made and released with the GIL. It has no destructor: see without_gil.
 template <std::size_t N>
