@@ -106,4 +106,6 @@ class Diagnostics:
 
     def sorted(self) -> list[Diagnostic]:
         """By place, so that the order of stages does not show."""
-        return sorted(self.items, key=lambda d: (d.location.file, d.location.line, d.location.column))
+        return sorted(
+            self.items, key=lambda d: (d.location.file, d.location.line, d.location.column)
+        )
