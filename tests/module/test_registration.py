@@ -241,6 +241,16 @@ def test_every_floating_output_of_several_requires_grad() -> None:
     assert not any(output.requires_grad for output in demo_ops.min_max(_x()))
 
 
+def test_a_composite_op_has_the_gradients_of_what_it_calls() -> None:
+    tensors = [_x(True).double(), _x(True).double()]
+    weight = torch.tensor([2.0, 3.0], dtype=torch.float64, requires_grad=True)
+    result = demo_ops.weighted_sum(tensors, weight)
+    gradients = torch.autograd.grad(result.sum(), [*tensors, weight])
+    expected = [torch.full((3, 4), 2.0), torch.full((3, 4), 3.0), _x().sum().expand(2)]
+    for gradient, value in zip(gradients, expected, strict=True):
+        torch.testing.assert_close(gradient, value.double())
+
+
 def test_integer_outputs_have_no_gradient() -> None:
     kept = demo_ops.nms(_boxes(True), _scores(True), 0.5)
     assert kept.dtype == torch.int64
@@ -354,6 +364,23 @@ def test_in_place_compiles_without_grad() -> None:
     result = torch.compile(program, backend="aot_eager", fullgraph=True)(ours, _weight())
     torch.testing.assert_close(result, program(theirs, _weight()))
     torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("case", ["self", "weight"])
+def test_in_place_compiles_with_grad_and_its_backward_raises(case: str) -> None:
+    torch._dynamo.reset()
+
+    def program(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        y = x * 1.0
+        torch.ops.demo.rms_norm_(y, weight)
+        return y * 2.0
+
+    arguments = _x(case == "self"), _weight(case == "weight")
+    result = torch.compile(program, backend="aot_eager", fullgraph=True)(*arguments)
+    assert result.requires_grad
+    torch.testing.assert_close(result, program(*arguments))
+    with pytest.raises(NotImplementedError, match="demo::rms_norm_ has no backward"):
+        backward(result.sum())
 
 
 # --- the library's life -----------------------------------------------------------------------
