@@ -5,6 +5,7 @@ namespace opbind {
 
 PyTypeObject* new_structseq(const char* name, const char* const* fields, int num_fields) {
   std::vector<PyStructSequence_Field> rows;
+  rows.reserve(static_cast<std::size_t>(num_fields) + 1);
   for (int i = 0; i < num_fields; ++i) {
     rows.push_back({fields[i], nullptr});
   }
