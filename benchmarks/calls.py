@@ -1,7 +1,8 @@
 """ns per call of five bindings of the same ops: a table, the ratios, and whether targets hold.
 
-All call the same kernels through the same registration. The bindings' rounds are interleaved, and
-the minimum of each is kept: what a busy machine adds falls on all alike, and drops out.
+All call the same kernels through the same registration. The bindings' rounds are interleaved,
+short and many, and the minimum of each is kept: what a busy machine adds falls on all alike, and
+drops out.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ import bench_peers  # isort: skip
 from rich.console import Console
 from rich.table import Table
 
-ROUNDS = 40
-CALLS = 5_000
+ROUNDS = 400
+CALLS = 1_000
 
 Call = Callable[..., object]
 # ns by binding, by case.
@@ -66,29 +67,37 @@ def bindings(name: str) -> dict[str, Call]:
     }
 
 
-def time_case(statement: str, functions: dict[str, Call], rounds: int) -> dict[str, float]:
-    """The least ns per call of each, over interleaved rounds."""
-    tensors = {"a": torch.zeros(1), "b": torch.ones(1)}
-    timers = {
-        name: timeit.Timer(statement, globals={**tensors, "f": function})
-        for name, function in functions.items()
-    }
-    best = dict.fromkeys(timers, float("inf"))
-    for _ in range(rounds):
-        for name, timer in timers.items():
-            best[name] = min(best[name], timer.timeit(CALLS) / CALLS * 1e9)
-    return best
+def timers() -> dict[tuple[str, str], timeit.Timer]:
+    """One for each case and binding; all calls of a case share their tensors."""
+    made = {}
+    for case, (statement, name) in CASES.items():
+        tensors = {"a": torch.zeros(1), "b": torch.ones(1)}
+        for binding, function in bindings(name).items():
+            made[case, binding] = timeit.Timer(statement, globals={**tensors, "f": function})
+    return made
 
 
 def measure(rounds: int) -> Figures:
+    """The least ns per call of each.
+
+    Rounds go over everything, so that nothing is timed in a better or a worse minute than its
+    peers; each starts elsewhere, so that nobody always comes after the same one.
+    """
+    order = list(timers().items())
+    figures: Figures = {case: {} for case in CASES}
     gc.disable()
     try:
-        return {
-            case: time_case(statement, bindings(name), rounds)
-            for case, (statement, name) in CASES.items()
-        }
+        for i in range(rounds):
+            start = i % len(order)
+            for (case, binding), timer in order[start:] + order[:start]:
+                ns = timer.timeit(CALLS) / CALLS * 1e9
+                figures[case][binding] = min(ns, figures[case].get(binding, ns))
     finally:
         gc.enable()
+    return {
+        case: {name: row[name] for name in bindings(CASES[case][1])}
+        for case, row in figures.items()
+    }
 
 
 def show(figures: Figures, console: Console) -> None:
@@ -115,7 +124,7 @@ def main() -> None:
     figures = measure(arguments.rounds)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps({"cases": figures}, indent=2) + "\n", encoding="utf-8")
-    show(figures, Console())
+    show(figures, Console(width=100))
 
 
 if __name__ == "__main__":

@@ -245,6 +245,8 @@ def _compile_flags(request: Request, tools: Toolchain) -> list[str]:
     theirs = (*tools.torch.includes, tools.python_include)
     return [
         *("-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"),
+        # A call goes to torch and Python a dozen times: without the jump through a stub each.
+        "-fno-plt",
         *("-Wall", "-Wextra", "-Werror"),
         # As Python's own CFLAGS have it: without, torch's headers check what release builds do not.
         "-DNDEBUG",

@@ -80,9 +80,10 @@ inline bool misses_required(const FunctionSignature& signature, PyObject* const*
 
 /// The types that nearly every argument has. None of them defines `__torch_function__`.
 inline bool has_exact_type(ParameterType type, PyObject* object) {
+  if (type == ParameterType::TENSOR) {
+    return host::is_tensor_exact(object);
+  }
   switch (type) {
-    case ParameterType::TENSOR:
-      return host::is_tensor_exact(object);
     case ParameterType::INT64:
       return PyLong_CheckExact(object);
     case ParameterType::SCALAR:
@@ -96,7 +97,8 @@ inline bool has_exact_type(ParameterType type, PyObject* object) {
 }
 
 /// Binds the common call: every argument has exactly its parameter's type, every keyword is the
-/// interned name. False means that Matcher has to look, which knows all the rest and gives reasons.
+/// interned name. `into` is empty. False means that Matcher has to look, which knows all the rest and
+/// gives reasons.
 inline bool bind_exactly(const BoundSignature& bound, const CallArguments& call, PyObject** into) {
   const FunctionSignature& signature = *bound.signature;
   if (call.num_positional > signature.max_positional) {
@@ -108,7 +110,6 @@ inline bool bind_exactly(const BoundSignature& bound, const CallArguments& call,
     }
     into[i] = call.args[i];
   }
-  std::fill(into + call.num_positional, into + signature.num_parameters, nullptr);
   PyObject* const* value = call.args + call.num_positional;
   for (Py_ssize_t k = 0, count = call.num_keywords(); k < count; ++k, ++value) {
     const int i = parameter_interned(bound, tuple_item(call.keyword_names, k));
@@ -328,16 +329,15 @@ PythonArgs PythonArgParser::parse(const CallArguments& call, PyObject** into,
                                   OverloadedArgs& overloaded, THPObjectPtr& varargs) const {
   // Consumed once per call, whether or not anything overloads it.
   const bool skip = host::exchange_skip_next();
-  const auto matches = [&](const BoundSignature& bound) {
-    Mismatch ignored;
-    return detail::match(bound, call, skip, into, overloaded, varargs, ignored);
-  };
   for (const BoundSignature& bound : signatures_) {
-    if (bind_exactly(bound, call, into) || matches(bound)) {
+    Mismatch ignored;
+    if (bind_exactly(bound, call, into) ||
+        detail::match(bound, call, skip, into, overloaded, varargs, ignored)) {
       const auto index = static_cast<int>(&bound - signatures_.data());
       return PythonArgs(index, *bound.signature, name_, into, overloaded, skip);
     }
     overloaded.clear();
+    std::fill_n(into, bound.signature->num_parameters, nullptr);
   }
   detail::raise_mismatch(*this, call, skip);
 }

@@ -36,7 +36,7 @@ using OverloadedArgs = std::vector<THPObjectPtr>;
 /// where no argument was given.
 template <int N>
 struct ParsedArgs {
-  PyObject* args[N == 0 ? 1 : N];
+  PyObject* args[N == 0 ? 1 : N] = {};
   OverloadedArgs overloaded;
   // The tuple made of `f(1, 2)` where the signature is f(int[] size).
   THPObjectPtr varargs;
