@@ -15,7 +15,7 @@ from click.exceptions import Exit
 
 from . import build as build_stage
 from . import loader, parser, plan, render, verify, writer
-from .errors import Diagnostic, Diagnostics, Location
+from .errors import Diagnostic, Diagnostics
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -75,7 +75,7 @@ def schema(file: Iterable[bytes], format_: str) -> None:
 
     `status` prints one line for each: ok, warn or error, then its fields after tabs.
     """
-    lines = (line.decode("utf-8", "replace") for line in file)
+    lines = (line.decode("utf-8", "surrogateescape") for line in file)
     is_good = True
     for line in parser.read_schema_lines(lines):
         is_good = is_good and line.status != "error"
@@ -117,7 +117,7 @@ def build(file: Path, sources: Sequence[Path], out: Path, build_dir: Path, jobs:
 def _planned(file: Path) -> plan.BindingPlan:
     """The plan of `file`; stops after the first stage that found an error."""
     diagnostics = Diagnostics()
-    raw = loader.load(_read(file), str(file), diagnostics)
+    raw = loader.read_file(file, diagnostics)
     _stop_on_errors(diagnostics)
     schemas = parser.parse_file(raw, diagnostics)
     _stop_on_errors(diagnostics)
@@ -132,19 +132,6 @@ def _planned(file: Path) -> plan.BindingPlan:
 def _generated(file: Path) -> Generated:
     planned = _planned(file)
     return Generated(planned, render.render(planned))
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        message = f"not UTF-8: byte 0x{error.object[error.start]:02x}"
-        _print([Diagnostic(Location(str(file), line), message)])
-        raise Exit(2) from None
-    except OSError as error:
-        _print([Diagnostic(Location(str(file)), f"cannot be read: {error.strerror}")])
-        raise Exit(2) from None
 
 
 def _stop_on_errors(diagnostics: Diagnostics) -> None:

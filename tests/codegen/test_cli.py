@@ -127,7 +127,8 @@ def test_input_that_is_no_text(ops: Path, out: Path) -> None:
     ops.write_bytes(GOOD.encode() + b"# \xff\n")
     result = run("gen", ops, "--out", out)
     assert result.exit_code == 2
-    assert result.stderr == f"{ops}:6: error: not UTF-8: byte 0xff\n"
+    head = f"{ops}:6:3: error: byte 0xff is no UTF-8; save the file as UTF-8"
+    assert result.stderr == f"{head}\n  # \ufffd\n    ^\n"
 
 
 def test_input_that_is_not_there(tmp_path: Path, out: Path) -> None:

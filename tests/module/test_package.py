@@ -194,14 +194,16 @@ def test_another_stamp_is_an_import_error_with_both_values(
     assert found in done.stdout
 
 
-@pytest.mark.parametrize("content", [None, "no json"], ids=["missing", "spoilt"])
+@pytest.mark.parametrize(
+    "content", [None, "no json", "{}", "[]"], ids=["missing", "spoilt", "empty", "list"]
+)
 def test_a_bad_stamp_is_an_import_error(copied: Path, run_python: Run, content: str | None) -> None:
     stamp = copied / "demo_ops/_stamp.json"
     stamp.unlink()
     if content is not None:
         stamp.write_text(content, encoding="utf-8")
     done = run_python(IMPORT, copied)
-    assert done.stdout.startswith("ImportError: demo_ops is not built: "), done.stderr
+    assert done.stdout.startswith("ImportError: demo_ops is not built (_stamp.json: "), done.stderr
     assert "opbind build" in done.stdout
     assert content is not None or "_stamp.json" in done.stdout
 

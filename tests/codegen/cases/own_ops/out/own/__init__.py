@@ -2,8 +2,6 @@
 # Do not edit; run `make gen`.
 """Ops of their own."""
 
-from __future__ import annotations
-
 import importlib as _importlib
 import json as _json
 import pathlib as _pathlib
@@ -11,30 +9,36 @@ import sys as _sys
 import sysconfig as _sysconfig
 
 try:
-    import torch
+    import torch as _torch
 except ImportError as _error:
     raise ImportError(f"own needs torch, which cannot be imported: {_error}") from _error
 
 
-def _check_stamp() -> None:
-    """Tell what the extension was built for if this is something else: loading it would crash."""
+def _built_for() -> dict[str, str]:
+    """What the build left about itself."""
     path = _pathlib.Path(__file__).with_name("_stamp.json")
     try:
-        built = _json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        text = f"own is not built: {error}; build it with `opbind build`"
-        raise ImportError(text) from None
+        stamp = _json.loads(path.read_text(encoding="utf-8"))
+        return {key: stamp[key] for key in ("torch", "python", "abi")}
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        text = f"own is not built ({path.name}: {error!r}); build it with `opbind build`"
+        raise ImportError(text, name=__name__) from None
+
+
+def _check_stamp() -> None:
+    """Tell what the extension was built for if this is something else: loading it would crash."""
     here = {
-        "torch": str(torch.__version__),
+        "torch": str(_torch.__version__),
         "python": f"{_sys.version_info.major}.{_sys.version_info.minor}",
         "abi": _sysconfig.get_config_var("SOABI"),
     }
-    for key, value in here.items():
-        if built.get(key) != value:
-            raise ImportError(
-                f"own was built for {key} {built.get(key)}, and this is {key} {value}; "
-                f"build it again with `opbind build`, or use {key} {built.get(key)}"
+    for key, value in _built_for().items():
+        if here[key] != value:
+            text = (
+                f"own was built for {key} {value}, and this is {key} {here[key]}; "
+                f"build it again with `opbind build`, or use {key} {value}"
             )
+            raise ImportError(text, name=__name__)
 
 
 _check_stamp()
@@ -62,7 +66,7 @@ def _register_fake(op: str, fake: str) -> None:
         raise ImportError(
             f"own: the fake of {op} cannot be imported (fake: {fake}): {error}"
         ) from error
-    torch.library.register_fake(op, function, allow_override=True)
+    _torch.library.register_fake(op, function, allow_override=True)
 
 
 _register_fake("cases::parts", "fakes:parts")
