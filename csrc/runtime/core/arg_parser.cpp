@@ -97,8 +97,8 @@ inline bool has_exact_type(ParameterType type, PyObject* object) {
 }
 
 /// Binds the common call: every argument has exactly its parameter's type, every keyword is the
-/// interned name. `into` is empty. False means that Matcher has to look, which knows all the rest and
-/// gives reasons.
+/// interned name. `into` is empty. False means that Matcher has to look, which knows all the rest
+/// and gives reasons.
 inline bool bind_exactly(const BoundSignature& bound, const CallArguments& call, PyObject** into) {
   const FunctionSignature& signature = *bound.signature;
   if (call.num_positional > signature.max_positional) {
