@@ -17,7 +17,7 @@ c10::TypedOperatorHandle<Op> find_op(const char* name, const char* overload) {
 }
 
 // bounds(Tensor self) -> (float low, float high, int count)
-const auto& handle_bounds() {
+inline const auto& handle_bounds() {
   using Op = std::tuple<double, double, int64_t>(const at::Tensor&);
   static const auto handle = find_op<Op>("demo::bounds", "");
   return handle;
@@ -32,21 +32,21 @@ std::tuple<double, double, int64_t> autograd_bounds(c10::DispatchKeySet ks,
 }
 
 // busy_wait_ms(int ms) -> ()
-const auto& handle_busy_wait_ms() {
+inline const auto& handle_busy_wait_ms() {
   using Op = void(int64_t);
   static const auto handle = find_op<Op>("demo::busy_wait_ms", "");
   return handle;
 }
 
 // cast(Tensor self, ScalarType dtype, *, Device? device=None) -> Tensor
-const auto& handle_cast() {
+inline const auto& handle_cast() {
   using Op = at::Tensor(const at::Tensor&, at::ScalarType, std::optional<at::Device>);
   static const auto handle = find_op<Op>("demo::cast", "");
   return handle;
 }
 
 // describe(Tensor self, str prefix='tensor', *, bool verbose=False) -> str
-const auto& handle_describe() {
+inline const auto& handle_describe() {
   using Op = std::string(const at::Tensor&, std::string_view, bool);
   static const auto handle = find_op<Op>("demo::describe", "");
   return handle;
@@ -63,7 +63,7 @@ std::string autograd_describe(c10::DispatchKeySet ks, const at::Tensor& self,
 }
 
 // keep(Tensor self) -> ()
-const auto& handle_keep() {
+inline const auto& handle_keep() {
   using Op = void(const at::Tensor&);
   static const auto handle = find_op<Op>("demo::keep", "");
   return handle;
@@ -77,7 +77,7 @@ void autograd_keep(c10::DispatchKeySet ks, const at::Tensor& self) {
 }
 
 // min_max(Tensor self) -> (Tensor min, Tensor max)
-const auto& handle_min_max() {
+inline const auto& handle_min_max() {
   using Op = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&);
   static const auto handle = find_op<Op>("demo::min_max", "");
   return handle;
@@ -92,7 +92,7 @@ std::tuple<at::Tensor, at::Tensor> autograd_min_max(c10::DispatchKeySet ks,
 }
 
 // nms(Tensor boxes, Tensor scores, float iou_threshold) -> Tensor
-const auto& handle_nms() {
+inline const auto& handle_nms() {
   using Op = at::Tensor(const at::Tensor&, const at::Tensor&, double);
   static const auto handle = find_op<Op>("demo::nms", "");
   return handle;
@@ -110,14 +110,14 @@ at::Tensor autograd_nms(c10::DispatchKeySet ks, const at::Tensor& boxes, const a
 }
 
 // raise_error(str kind) -> ()
-const auto& handle_raise_error() {
+inline const auto& handle_raise_error() {
   using Op = void(std::string_view);
   static const auto handle = find_op<Op>("demo::raise_error", "");
   return handle;
 }
 
 // rms_norm(Tensor self, Tensor weight, float eps=1e-06) -> Tensor
-const auto& handle_rms_norm() {
+inline const auto& handle_rms_norm() {
   using Op = at::Tensor(const at::Tensor&, const at::Tensor&, double);
   static const auto handle = find_op<Op>("demo::rms_norm", "");
   return handle;
@@ -134,7 +134,7 @@ at::Tensor autograd_rms_norm(c10::DispatchKeySet ks, const at::Tensor& self,
 }
 
 // rms_norm_(Tensor(a!) self, Tensor weight, float eps=1e-06) -> ()
-const auto& handle_rms_norm_() {
+inline const auto& handle_rms_norm_() {
   using Op = void(at::Tensor&, const at::Tensor&, double);
   static const auto handle = find_op<Op>("demo::rms_norm_", "");
   return handle;
@@ -161,7 +161,7 @@ void inplace_rms_norm_(c10::DispatchKeySet ks, at::Tensor& self, const at::Tenso
 }
 
 // scale(Tensor self, float alpha=1.0) -> Tensor
-const auto& handle_scale() {
+inline const auto& handle_scale() {
   using Op = at::Tensor(const at::Tensor&, double);
   static const auto handle = find_op<Op>("demo::scale", "");
   return handle;
@@ -175,7 +175,7 @@ at::Tensor autograd_scale(c10::DispatchKeySet ks, const at::Tensor& self, double
 }
 
 // strides_of(Tensor self, int[]? dims=None) -> int[]
-const auto& handle_strides_of() {
+inline const auto& handle_strides_of() {
   using Op = std::vector<int64_t>(const at::Tensor&, at::OptionalIntArrayRef);
   static const auto handle = find_op<Op>("demo::strides_of", "");
   return handle;
@@ -190,14 +190,14 @@ std::vector<int64_t> autograd_strides_of(c10::DispatchKeySet ks, const at::Tenso
 }
 
 // take() -> Tensor
-const auto& handle_take() {
+inline const auto& handle_take() {
   using Op = at::Tensor();
   static const auto handle = find_op<Op>("demo::take", "");
   return handle;
 }
 
 // weighted_sum(Tensor[] tensors, Tensor? weight=None) -> Tensor
-const auto& handle_weighted_sum() {
+inline const auto& handle_weighted_sum() {
   using Op = at::Tensor(at::TensorList, const std::optional<at::Tensor>&);
   static const auto handle = find_op<Op>("demo::weighted_sum", "");
   return handle;

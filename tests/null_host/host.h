@@ -98,7 +98,11 @@ class WarningScope {
 void translate(std::exception_ptr error) noexcept;
 bool torch_function_mode_active();
 bool torch_function_enabled_for_subclasses();
-bool exchange_skip_next();
+struct TorchFunctionState {
+  bool skip_next;
+  bool mode_active;
+};
+TorchFunctionState take_torch_function_state();
 PyObject* disabled_torch_function_impl();
 void register_structseq_pytree(PyTypeObject* type);
 

@@ -327,19 +327,20 @@ PythonArgParser::PythonArgParser(const FunctionSignatures& signatures) : name_(s
 
 PythonArgs PythonArgParser::parse(const CallArguments& call, PyObject** into,
                                   OverloadedArgs& overloaded, THPObjectPtr& varargs) const {
-  // Consumed once per call, whether or not anything overloads it.
-  const bool skip = host::exchange_skip_next();
+  // Taken once per call, whether or not anything overloads it.
+  const host::TorchFunctionState state = host::take_torch_function_state();
   for (const BoundSignature& bound : signatures_) {
     Mismatch ignored;
     if (bind_exactly(bound, call, into) ||
-        detail::match(bound, call, skip, into, overloaded, varargs, ignored)) {
+        detail::match(bound, call, state.skip_next, into, overloaded, varargs, ignored)) {
       const auto index = static_cast<int>(&bound - signatures_.data());
-      return PythonArgs(index, *bound.signature, name_, into, overloaded, skip);
+      return PythonArgs(index, *bound.signature, name_, into, overloaded,
+                        state.mode_active && !state.skip_next);
     }
     overloaded.clear();
     std::fill_n(into, bound.signature->num_parameters, nullptr);
   }
-  detail::raise_mismatch(*this, call, skip);
+  detail::raise_mismatch(*this, call, state.skip_next);
 }
 
 String::String(std::string_view text) : bytes_(text.size()) {

@@ -177,9 +177,7 @@ class PythonArgs {
 
   /// True when a TorchFunctionMode is on or an argument overloads the call; the function then
   /// returns handle_torch_function(…) and reads no argument.
-  bool has_torch_function() const {
-    return !overloaded_->empty() || (!skip_torch_function_ && host::torch_function_mode_active());
-  }
+  bool has_torch_function() const { return mode_asks_ || !overloaded_->empty(); }
   const OverloadedArgs& overloaded_args() const { return *overloaded_; }
   const char* function_name() const { return function_name_; }
 
@@ -267,13 +265,13 @@ class PythonArgs {
   friend class PythonArgParser;
 
   PythonArgs(int index, const FunctionSignature& signature, const char* function_name,
-             PyObject* const* args, const OverloadedArgs& overloaded, bool skip_torch_function)
+             PyObject* const* args, const OverloadedArgs& overloaded, bool mode_asks)
       : idx(index),
         signature_(&signature),
         function_name_(function_name),
         args_(args),
         overloaded_(&overloaded),
-        skip_torch_function_(skip_torch_function) {}
+        mode_asks_(mode_asks) {}
 
   const FunctionParameter& parameter(int i) const { return signature_->parameters[i]; }
   const DefaultValue& default_of(int i) const { return parameter(i).default_value; }
@@ -312,7 +310,8 @@ class PythonArgs {
   const char* function_name_;
   PyObject* const* args_;
   const OverloadedArgs* overloaded_;
-  bool skip_torch_function_;
+  // A TorchFunctionMode wants to see the call.
+  bool mode_asks_;
 };
 
 /// The signatures of one Python function. Made once, as a function-local static.

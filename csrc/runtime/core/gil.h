@@ -127,7 +127,7 @@ std::invoke_result_t<Work&> without_gil(Work&& work) {
 /// release() is called with it, in straight-line code: a thread that is ended here releases
 /// nothing.
 template <class Hold, class Work>
-std::invoke_result_t<Work&> without_gil(Hold hold, Work&& work) {
+std::invoke_result_t<Work&> without_gil(Hold&& hold, Work&& work) {
   PyThreadState* const state = PyEval_SaveThread();
   return detail::run_then(work, [state, &hold] {
     PyEval_RestoreThread(state);

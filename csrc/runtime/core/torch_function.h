@@ -36,7 +36,8 @@ OPBIND_COLD void append_overloaded_arg(OverloadedArgs& overloaded, PyObject* obj
 
 /// For a function without parameters, in place of PythonArgs::has_torch_function.
 inline bool torch_function_mode_active() {
-  return !host::exchange_skip_next() && host::torch_function_mode_active();
+  const host::TorchFunctionState state = host::take_torch_function_state();
+  return state.mode_active && !state.skip_next;
 }
 
 /// Hands the call to the mode or the overloading arguments. `public_function` is a new reference,

@@ -193,7 +193,7 @@ inline c10::TensorImpl* impl_of(const std::optional<Tensor>& tensor) {
 
 /// Holds a call's Tensor and Tensor? arguments. The elements of a list are owned anyway.
 template <class... Tensors>
-TensorHold<sizeof...(Tensors)> hold(const Tensors&... tensors) {
+[[gnu::always_inline]] inline TensorHold<sizeof...(Tensors)> hold(const Tensors&... tensors) {
   return TensorHold<sizeof...(Tensors)>({detail::impl_of(tensors)...});
 }
 
@@ -336,6 +336,41 @@ void translate(const std::exception_ptr& error) noexcept;
 
 // ------------------------------------------------------------------------------ __torch_function__
 
+namespace detail {
+// An explicit instantiation may name private members: this is how torch's own fields are read where
+// the accessor would cost a call each.
+template <auto SkipNext, auto Stack>
+struct TorchFunctionFields {
+  friend constexpr auto skip_next_member() { return SkipNext; }
+  friend constexpr auto mode_stack_member() { return Stack; }
+};
+constexpr auto skip_next_member();
+constexpr auto mode_stack_member();
+template struct TorchFunctionFields<&at::impl::PythonTorchFunctionTLS::skip_next_,
+                                    &at::impl::PythonTorchFunctionTLS::stack_>;
+}  // namespace detail
+
+/// The state that torch keeps for each thread. Needs no GIL.
+struct TorchFunctionState {
+  // The next check is to find nothing.
+  bool skip_next;
+  // A mode is on, and not disabled.
+  bool mode_active;
+};
+
+/// Reads the state and consumes skip_next, once per check: torch's own accessors for both, in one
+/// look-up of the thread's storage.
+inline TorchFunctionState take_torch_function_state() {
+  using at::impl::PythonTorchFunctionTLS;
+  const PythonTorchFunctionTLS& tls = PythonTorchFunctionTLS::get_state();
+  const bool skip_next = tls.*detail::skip_next_member();
+  if (skip_next) [[unlikely]] {
+    PythonTorchFunctionTLS::exchange_skip_next(false);
+  }
+  return {skip_next,
+          !(tls.*detail::mode_stack_member()).empty() && at::impl::torch_function_mode_enabled()};
+}
+
 /// Whether a TorchFunctionMode is active and not disabled. Needs no GIL.
 inline bool torch_function_mode_active() { return at::impl::torch_function_mode_enabled(); }
 
@@ -343,14 +378,6 @@ inline bool torch_function_mode_active() { return at::impl::torch_function_mode_
 inline bool torch_function_enabled_for_subclasses() {
   return at::impl::PythonTorchFunctionTLS::get_disabled_state() ==
          at::impl::TorchFunctionDisabledState::ENABLED;
-}
-
-/// True inside torch._C.DisableTorchFunction. Needs no GIL.
-inline bool torch_function_all_disabled() { return at::impl::torch_function_all_disabled(); }
-
-/// Consumes the flag that makes the next check skip, once per check. Needs no GIL.
-inline bool exchange_skip_next() {
-  return at::impl::PythonTorchFunctionTLS::exchange_skip_next(false);
 }
 
 /// torch._C._disabled_torch_function_impl, borrowed, never freed: a type whose

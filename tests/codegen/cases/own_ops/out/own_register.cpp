@@ -17,14 +17,14 @@ c10::TypedOperatorHandle<Op> find_op(const char* name, const char* overload) {
 }
 
 // fast(Tensor self) -> Tensor
-const auto& handle_fast() {
+inline const auto& handle_fast() {
   using Op = at::Tensor(const at::Tensor&);
   static const auto handle = find_op<Op>("cases::fast", "");
   return handle;
 }
 
 // half(Tensor self, float by=0.5, *, str how='"quoted"') -> Tensor
-const auto& handle_half() {
+inline const auto& handle_half() {
   using Op = at::Tensor(const at::Tensor&, double, std::string_view);
   static const auto handle = find_op<Op>("cases::half", "");
   return handle;
@@ -44,7 +44,7 @@ at::Tensor guarded_half_CUDA(const at::Tensor& self, double by, std::string_view
 }
 
 // half_(Tensor(a!) self, float by=0.5) -> ()
-const auto& handle_half_() {
+inline const auto& handle_half_() {
   using Op = void(at::Tensor&, double);
   static const auto handle = find_op<Op>("cases::half_", "");
   return handle;
@@ -64,14 +64,14 @@ void inplace_half_(c10::DispatchKeySet ks, at::Tensor& self, double by) {
 }
 
 // now() -> int
-const auto& handle_now() {
+inline const auto& handle_now() {
   using Op = int64_t();
   static const auto handle = find_op<Op>("cases::now", "");
   return handle;
 }
 
 // parts(Tensor self, int[2] sizes=1, Tensor? more=None) -> (Tensor first, Tensor rest)
-const auto& handle_parts() {
+inline const auto& handle_parts() {
   using Op = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, at::IntArrayRef,
                                                 const std::optional<at::Tensor>&);
   static const auto handle = find_op<Op>("cases::parts", "");
