@@ -133,6 +133,7 @@ class Argument:
     default: Default | None = None
     alias: AliasInfo | None = None
     location: Location | None = field(default=None, compare=False, repr=False)
+    default_location: Location | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_write(self) -> bool:

@@ -86,6 +86,10 @@ _FAKE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*\Z", re.ASCII)
 _CALL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\(.*\)\Z", re.DOTALL)
 
 
+# What the reader warns of and planning refuses, in words of its own.
+_PLANNED = frozenset({"duplicate-argument", "duplicate-return", "default-order", "default-type"})
+
+
 class _FileParser:
     """One file's entries; knows which ops it has met."""
 
@@ -154,7 +158,7 @@ class _FileParser:
             # What stands before the fault may be part of it: no warnings about that.
             self._diagnostics.add(error.diagnostic)
             return None
-        self._diagnostics.items.extend(warnings.items)
+        self._diagnostics.items.extend(w for w in warnings.items if w.rule not in _PLANNED)
         return schema
 
     def _in_namespace(self, schema: Schema, is_own: bool) -> Schema:

@@ -253,11 +253,13 @@ class Reader:
             raise self._unexpected(f"the argument's name after its type {str(marked.type)!r}", hint,
                                    "no-argument-name")  # fmt: skip
         name = self._name("the argument's name")
-        default = None
-        if self._accept("="):
-            default = self._default(marked.type, name.text)
         place = self._at(start.offset)
-        return Argument(name.text, marked.type, default, _alias(marked.marks), place)
+        alias = _alias(marked.marks)
+        if not self._accept("="):
+            return Argument(name.text, marked.type, None, alias, place)
+        default_place = self._at(self._current.offset)
+        default = self._default(marked.type, name.text)
+        return Argument(name.text, marked.type, default, alias, place, default_place)
 
     def _check_names(self, named: list[tuple[str, Token]], what: str) -> None:
         seen: set[str] = set()

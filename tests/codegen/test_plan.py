@@ -444,9 +444,9 @@ def test_every_fault_is_reported_with_its_place_and_remedy() -> None:
     )
     assert [fault.partition(": ")[0] for fault in found] == [
         "ops.yaml:6:24",
-        "ops.yaml:6:34",
+        "ops.yaml:6:40",
         "ops.yaml:8:35",
-        "ops.yaml:9:11",
+        "ops.yaml:9:20",
     ]
     assert found[0].startswith(
         "ops.yaml:6:24: error: f: argument 'n' has type SymInt, which is not supported; "

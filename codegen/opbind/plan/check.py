@@ -195,14 +195,14 @@ def _default_faults(argument: Argument, op: Op) -> Iterator[Fault]:
         hint = did_you_mean(str(argument.default), fault.candidates) or fault.hint
         if argument.default.text == "None" and not isinstance(argument.type, OptionalType):
             hint = f"write {argument.type}? {argument.name}=None"
-        yield Fault(fault.rule, f"{subject}: {fault.message}", hint, argument.location)
+        yield Fault(fault.rule, f"{subject}: {fault.message}", hint, argument.default_location)
         return
     if op.is_own and not forms.is_registrable:
         yield Fault(
             "default-not-registrable",
             f"{subject}: torch cannot register a default of {argument.default}",
             "give no default, or take float? and None",
-            argument.location,
+            argument.default_location,
         )
 
 
