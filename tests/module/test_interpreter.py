@@ -48,6 +48,18 @@ def test_a_kernel_runs_without_the_gil() -> None:
     assert ticks_during(lambda: demo_ops.busy_wait_ms(300)) > 10
 
 
+def boxes_apart() -> torch.Tensor:
+    """Boxes that keep nms busy: each is compared with all."""
+    corners = 2.0 * torch.arange(20_000.0)[:, None].expand(-1, 2)
+    return torch.cat([corners, corners + 1], 1)
+
+
+def test_a_kernel_that_holds_tensors_runs_without_the_gil() -> None:
+    """Tensor arguments take another way out of the GIL than numbers do."""
+    boxes = boxes_apart()
+    assert ticks_during(lambda: demo_ops.nms(boxes, boxes[:, 0], 0.5)) > 10
+
+
 def test_threads_mixing_right_and_wrong_calls() -> None:
     failures: list[object] = []
 
@@ -160,6 +172,20 @@ def test_a_kept_tensor_holds_its_python_object_once() -> None:
         assert sys.getrefcount(x) == count
 
 
+def test_a_kept_tensor_let_go_during_a_call_keeps_its_count() -> None:
+    """The call is then the last to hold it in C++, and leaves nothing on its object."""
+    boxes, scores = boxes_apart(), torch.ones(20_000)
+    count = sys.getrefcount(boxes)
+    demo_ops.keep(boxes)
+    thread = threading.Thread(target=lambda: demo_ops.nms(boxes, scores, 0.5))
+    thread.start()
+    time.sleep(0.02)
+    demo_ops.take()
+    assert thread.is_alive()
+    thread.join()
+    assert sys.getrefcount(boxes) == count
+
+
 def test_one_tensor_held_by_many_threads_keeps_its_count() -> None:
     x, out = torch.ones(3), torch.ones(3)
     counts = [sys.getrefcount(t) for t in (x, out)]
@@ -231,14 +257,24 @@ def test_a_cycle_through_a_kept_tensor_is_collected() -> None:
 
 # --- reference counts -----------------------------------------------------------------------------
 
+
+class Handler:
+    """Takes every call over."""
+
+    def __torch_function__(self, *args: Any) -> None: ...
+
+
 ARGUMENTS: dict[str, Any] = {
     "tensor": torch.ones(2, 3),
     "out": torch.empty(2, 3),
+    "resized": torch.empty(7),
     "list": [torch.ones(2), torch.ones(2)],
     "ints": [0, 1],
     "dtype": torch.float64,
     "text": "a text that nobody else holds",
     "number": 123456.75,
+    "far ints": [123456],
+    "handler": Handler(),
 }
 R = ARGUMENTS
 
@@ -247,11 +283,18 @@ def failing(call: Callable[[], Any]) -> Callable[[], None]:
     def run() -> None:
         try:
             call()
-        except (TypeError, ValueError, IndexError, RuntimeError, KeyError, OverflowError):
+        except (TypeError, ValueError, IndexError, RuntimeError, KeyError, OverflowError, Warning):
             return
         raise AssertionError("the call was to fail")
 
     return run
+
+
+def warned_of_as_an_error() -> None:
+    R["resized"].resize_(7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        demo_ops.add(R["tensor"], R["tensor"], out=R["resized"])
 
 
 BALANCED: dict[str, Callable[[], Any]] = {
@@ -261,11 +304,19 @@ BALANCED: dict[str, Callable[[], Any]] = {
     "text": lambda: demo_ops.describe(R["tensor"], R["text"]),
     "none": lambda: demo_ops.clamp(R["tensor"], None, R["number"]),
     "named tuple": lambda: demo_ops.max(R["tensor"], 1),
+    "own named tuple": lambda: demo_ops.min_max(R["tensor"]),
+    "numbers": lambda: demo_ops.bounds(R["tensor"]),
+    "list of tensors": lambda: demo_ops.chunk(R["tensor"], 2),
+    "list of ints": lambda: demo_ops.strides_of(R["tensor"], R["ints"]),
+    "handled": lambda: demo_ops.add(R["tensor"], R["handler"]),
+    "handled keywords": lambda: demo_ops.add(R["handler"], R["tensor"], alpha=R["number"]),
     "nothing": lambda: demo_ops.busy_wait_ms(0),
     "out": lambda: demo_ops.add(R["tensor"], R["tensor"], out=R["out"]),
     "type error": failing(lambda: demo_ops.add(R["tensor"], R["text"])),
     "keyword error": failing(lambda: demo_ops.scale(R["tensor"], **{R["text"]: R["number"]})),
     "element error": failing(lambda: demo_ops.cat([R["tensor"], R["text"]])),
+    "far ints": failing(lambda: demo_ops.sum(R["tensor"], R["far ints"])),
+    "warning error": failing(warned_of_as_an_error),
     "overflow": failing(lambda: demo_ops.sum(R["tensor"], [0, 2**70])),
     "kernel error": failing(lambda: demo_ops.sum(R["tensor"], 9)),
     "python error": failing(lambda: demo_ops.raise_error("python_error")),
@@ -274,7 +325,8 @@ BALANCED: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("call", BALANCED.values(), ids=BALANCED.keys())
 def test_reference_counts_are_balanced(call: Callable[[], Any]) -> None:
-    watched = [*ARGUMENTS.values(), *ARGUMENTS["list"], True, None, torch.return_types.max]
+    watched = [*ARGUMENTS.values(), *ARGUMENTS["list"], *ARGUMENTS["far ints"], Handler]
+    watched += [True, None, torch.return_types.max]
     call()
     before = [sys.getrefcount(o) for o in watched]
     for _ in range(1000):
@@ -282,6 +334,21 @@ def test_reference_counts_are_balanced(call: Callable[[], Any]) -> None:
     after = [sys.getrefcount(o) for o in watched]
     # Immortal or shared objects move by a few; a leak moves by a thousand.
     assert all(abs(a - b) < 100 for a, b in zip(after, before, strict=True))
+
+
+@pytest.mark.parametrize("call", BALANCED.values(), ids=BALANCED.keys())
+def test_no_memory_is_left_behind(call: Callable[[], Any]) -> None:
+    """What a call makes itself, such as a result's tuple and an error's text."""
+
+    def blocks_after(calls: int) -> int:
+        for _ in range(calls):
+            call()
+        gc.collect()
+        return sys.getallocatedblocks()
+
+    before = blocks_after(100)
+    # What is kept for later calls is some blocks; a leak is one at least for each call.
+    assert blocks_after(1000) - before < 500
 
 
 def test_no_tensor_is_left_behind() -> None:
