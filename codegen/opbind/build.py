@@ -28,6 +28,7 @@ import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from ninja.ninja_syntax import Writer
@@ -35,6 +36,9 @@ from ninja.ninja_syntax import Writer
 from . import writer
 from .plan import BindingPlan
 
+_CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C"})
+# For the runtime and what is generated.
+_STRICT = "-Wall -Wextra -Werror"
 _TORCH_LIBRARIES = ("torch_python", "torch", "torch_cpu", "c10")
 
 
@@ -136,9 +140,14 @@ def find_torch() -> Torch:
 
 
 def _find_compiler() -> tuple[str, ...]:
-    named = shlex.split(os.environ.get("CXX", ""))
+    try:
+        named = shlex.split(os.environ.get("CXX", ""))
+    except ValueError as error:
+        raise BuildError(f"CXX cannot be read: {error}: {os.environ['CXX']}") from None
     for words in [named] if named else [["c++"], ["g++"], ["clang++"]]:
-        if all(shutil.which(word) for word in words if not word.startswith("-")):
+        # Options, and the words that belong to them, come after the programs.
+        programs = takewhile(lambda word: not word.startswith("-"), words)
+        if all(map(shutil.which, programs)):
             return tuple(words)
     if named:
         raise BuildError(f"the compiler that CXX names is not there: {shlex.join(named)}")
@@ -198,7 +207,7 @@ def ninja_text(request: Request, tools: Toolchain, extension: str) -> str:
     ninja.rule(
         "cxx",
         command=_command([*tools.compiler, *_compile_flags(request, tools)])
-        + " $CXXFLAGS -MD -MF $out.d -c $in -o $out",
+        + " $strict $CXXFLAGS -MD -MF $out.d -c $in -o $out",
         description="compile $in",
         depfile="$out.d",
         deps="gcc",
@@ -213,9 +222,14 @@ def ninja_text(request: Request, tools: Toolchain, extension: str) -> str:
         rspfile_content="{ global: PyInit__C; local: *; };",
     )
     sources = _cpp_sources(request)
+    theirs = {path.resolve() for path in request.sources}
     objects = [_object(source) for source in sources]
     for source, object_file in zip(sources, objects, strict=True):
-        ninja.build(object_file, "cxx", str(source))
+        # What warnings a library's own sources may have is their author's affair.
+        is_theirs = source in theirs
+        ninja.build(
+            object_file, "cxx", str(source), variables={"strict": "" if is_theirs else _STRICT}
+        )
     ninja.build(extension, "link", objects)
     return buffer.getvalue()
 
@@ -229,7 +243,11 @@ def _cpp_sources(request: Request) -> list[Path]:
         *(path for path in generated if path.suffix == ".cpp"),
         *(path for path in request.sources if path.suffix != ".py"),
     ]
-    return [path.resolve() for path in paths]
+    strange = [str(path) for path in paths if path.suffix not in _CPP_SUFFIXES]
+    if strange:
+        raise BuildError(f"no C++ or Python source by its name: {', '.join(strange)}")
+    # Named twice, it is compiled once.
+    return list(dict.fromkeys(path.resolve() for path in paths))
 
 
 def _object(source: Path) -> str:
@@ -247,7 +265,6 @@ def _compile_flags(request: Request, tools: Toolchain) -> list[str]:
         *("-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"),
         # A call goes to torch and Python a dozen times: without the jump through a stub each.
         "-fno-plt",
-        *("-Wall", "-Wextra", "-Werror"),
         # As Python's own CFLAGS have it: without, torch's headers check what release builds do not.
         "-DNDEBUG",
         # In the command so that another torch in the same place compiles everything anew.

@@ -6,8 +6,18 @@ faults, and the command stops between stages. Nothing here prints.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`did you mean 'x'?`, whatever the case of letters; '' when nothing is near."""
+    by_lower = {one.lower(): one for one in sorted(known)}
+    # What is compared is cut: the time grows with the square of the length.
+    close = difflib.get_close_matches(name[:60].lower(), by_lower, n=1)
+    return f"did you mean {by_lower[close[0]]!r}?" if close else ""
 
 
 class Severity(Enum):

@@ -162,7 +162,7 @@ LIBRARY_FIELDS = (
         "host",
         FieldKind.TEXT,
         "What gives the module its Tensor type.",
-        ("torch", "standalone", "stable", "null"),
+        ("torch",),
     ),
     Field("shards", FieldKind.COUNT, "The number of C++ files for functions, from 1 to 256."),
     Field("doc", FieldKind.TEXT, "The module's __doc__."),

@@ -10,7 +10,6 @@ reason are refused while they are read, so that no input makes it slow or deep.
 
 from __future__ import annotations
 
-import difflib
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +22,7 @@ from typing import Any
 
 import yaml
 
-from .errors import Diagnostic, Diagnostics, Location
+from .errors import Diagnostic, Diagnostics, Location, did_you_mean
 from .fields import (
     DEPRECATED_FIELDS,
     ENTRY_FIELDS,
@@ -509,6 +508,7 @@ def _yaml_fault(source: _Source, error: yaml.YAMLError) -> Diagnostic:
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _KIND_NAMES = {RawText: "text", RawList: "a list", RawMap: "a mapping"}
 _EXAMPLE = "library: {namespace: demo, module: demo_ops}"
+_FUNC_EXAMPLE = "write - func: ..."
 
 
 class _Checker:
@@ -565,13 +565,17 @@ class _Checker:
         top = self._entry(root, TOP_FIELDS, "the file")
         values = top.values if top is not None else {}
         library = values.get("library")
-        return RawFile(
+        file = RawFile(
             self._source.file,
             FileForm.MAPPING,
             None if library is None else self._entry(library, LIBRARY_FIELDS, "library"),
             self._entries(values.get("functions"), ENTRY_FIELDS),
             self._entries(values.get("deprecated"), DEPRECATED_FIELDS),
         )
+        functions = values.get("functions")
+        if functions is not None and not file.functions and not self._diagnostics.has_errors:
+            self._error(functions.location, "functions has no entry", "empty-file", _FUNC_EXAMPLE)
+        return file
 
     def _entries(self, node: RawNode | None, table: tuple[Field, ...]) -> tuple[RawEntry, ...]:
         if not isinstance(node, RawList):
@@ -610,9 +614,8 @@ class _Checker:
         self._error(node.location, message, "wrong-type", example)
 
     def _unknown_key(self, key: RawText, by_name: dict[str, Field], subject: str) -> None:
-        close = difflib.get_close_matches(key.text[:60], sorted(by_name), n=1)
-        names = ", ".join(by_name) if len(by_name) < 8 else ""
-        hint = f"did you mean {close[0]!r}?" if close else (f"known: {names}" if names else "")
+        names = f"known: {', '.join(by_name)}" if len(by_name) < 8 else ""
+        hint = did_you_mean(key.text, by_name) or names
         self._error(key.location, f"unknown key {_shown(key.text)}", "unknown-key", hint, subject)
 
     def _missing(self, node: RawMap, missing: list[str], what: str, subject: str) -> None:
@@ -762,9 +765,8 @@ def _text_fault(spec: Field, text: str) -> str:
 
 
 def _one_of(text: str, allowed: Iterable[str]) -> str:
-    close = difflib.get_close_matches(text[:60], list(allowed), n=1)
     listed = f"allowed: {', '.join(allowed)}"
-    return f"did you mean {close[0]!r}? {listed}" if close else listed
+    return f"{did_you_mean(text, allowed)} {listed}".strip()
 
 
 def _shown(text: str) -> str:

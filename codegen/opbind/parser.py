@@ -6,13 +6,14 @@ file. Here ops are read; whether they can be generated from is up to later stage
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from . import reader
-from .errors import Diagnostic, Diagnostics, Location, SchemaError, Severity
+from .errors import Diagnostic, Diagnostics, Location, SchemaError, Severity, did_you_mean
 from .fields import DISPATCH_KEYS, ENTRY_FIELDS, KNOWN_TAGS
 from .loader import FileForm, RawEntry, RawFile, RawText
 from .model import (
@@ -128,10 +129,10 @@ class _FileParser:
 
     def _op(self, entry: RawEntry) -> Op | None:
         before = len(self._diagnostics.items)
-        schema = self._schema(entry.node("func"))
+        is_own = self._is_mapping and entry.has("dispatch")
+        schema = self._schema(entry.node("func"), is_own)
         if schema is None:
             return None
-        is_own = self._is_mapping and entry.has("dispatch")
         name = str(schema.name)
         op = Op(
             self._in_namespace(schema, is_own),
@@ -142,13 +143,13 @@ class _FileParser:
         )
         self._check_own_keys(entry, is_own, name)
         self._check_fake(entry, name)
-        self._check_tags(entry, name)
+        self._check_tags(entry, is_own, name)
         self._check_duplicate(op)
         found = self._diagnostics.items[before:]
         is_good = all(item.severity is not Severity.ERROR for item in found)
         return _with_fields(op, entry) if is_good else None
 
-    def _schema(self, node: RawText | None) -> Schema | None:
+    def _schema(self, node: RawText | None, is_own: bool = False) -> Schema | None:
         if node is None:
             return None
         warnings = Diagnostics()
@@ -158,7 +159,12 @@ class _FileParser:
             # What stands before the fault may be part of it: no warnings about that.
             self._diagnostics.add(error.diagnostic)
             return None
-        self._diagnostics.items.extend(w for w in warnings.items if w.rule not in _PLANNED)
+        for warning in warnings.items:
+            if is_own and warning.rule == "torch-refuses":
+                # It has to be registered.
+                self._diagnostics.add(replace(warning, severity=Severity.ERROR))
+            elif warning.rule not in _PLANNED:
+                self._diagnostics.add(warning)
         return schema
 
     def _in_namespace(self, schema: Schema, is_own: bool) -> Schema:
@@ -191,18 +197,19 @@ class _FileParser:
 
     def _check_fake(self, entry: RawEntry, name: str) -> None:
         fake = entry.node("fake")
-        if fake is not None and not _FAKE.match(fake.text):
+        parts = re.split("[.:]", fake.text) if fake is not None else []
+        if fake is not None and (not _FAKE.match(fake.text) or any(map(keyword.iskeyword, parts))):
             message = f"the fake {reader.shortened(fake.text)!r} names no function"
             self._error(fake.location, message, "bad-fake", name, "write module:function")
 
-    def _check_tags(self, entry: RawEntry, name: str) -> None:
+    def _check_tags(self, entry: RawEntry, is_own: bool, name: str) -> None:
+        # Those of torch's own ops say nothing to a binding, and a newer torch has more of them.
+        report = self._diagnostics.error if is_own else self._diagnostics.warning
         for tag in entry.texts("tags"):
             if tag.text not in KNOWN_TAGS:
                 message = f"torch 2.13 has no tag {reader.shortened(tag.text)!r}"
-                hint = reader.did_you_mean(tag.text, KNOWN_TAGS)
-                self._diagnostics.warning(
-                    tag.location, message, subject=name, hint=hint, rule="unknown-tag"
-                )
+                hint = did_you_mean(tag.text, KNOWN_TAGS)
+                report(tag.location, message, subject=name, hint=hint, rule="unknown-tag")
 
     def _aliases(self, entry: RawEntry, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
         names = [a.name for a in schema.arguments]
@@ -212,7 +219,7 @@ class _FileParser:
         for argument, aliases in entry.lists("aliases"):
             if argument.text not in names:
                 message = f"aliases: no argument is named {reader.shortened(argument.text)!r}"
-                hint = reader.did_you_mean(argument.text, names) or f"there are: {', '.join(names)}"
+                hint = did_you_mean(argument.text, names) or f"there are: {', '.join(names)}"
                 self._error(argument.location, message, "bad-alias", subject, hint)
             for alias in aliases:
                 self._check_alias(alias, taken, subject)
@@ -223,7 +230,7 @@ class _FileParser:
         if alias.text in taken:
             message = f"aliases: {alias.text!r} names another argument already"
             self._error(alias.location, message, "bad-alias", subject)
-        elif not _IDENTIFIER.match(alias.text):
+        elif not _IDENTIFIER.match(alias.text) or keyword.iskeyword(alias.text):
             message = f"aliases: {reader.shortened(alias.text)!r} is no name"
             self._error(alias.location, message, "bad-alias", subject)
         taken.add(alias.text)
@@ -252,7 +259,7 @@ class _FileParser:
     def _kernel(self, key: RawText, value: RawText, name: str) -> Kernel:
         if key.text not in DISPATCH_KEYS:
             message = f"torch has no dispatch key {reader.shortened(key.text)!r}"
-            hint = reader.did_you_mean(key.text, DISPATCH_KEYS)
+            hint = did_you_mean(key.text, DISPATCH_KEYS)
             self._error(key.location, message, "unknown-dispatch-key", name, hint)
         if not _QUALIFIED.match(value.text):
             message = f"{reader.shortened(value.text)!r} names no C++ function"

@@ -8,14 +8,13 @@ they have the form at all.
 
 from __future__ import annotations
 
-import difflib
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
 
 from . import tokens, words
-from .errors import Diagnostic, Diagnostics, Location, SchemaError, Severity
+from .errors import Diagnostic, Diagnostics, Location, SchemaError, Severity, did_you_mean
 from .model import (
     AliasInfo,
     Argument,
@@ -671,11 +670,6 @@ def _type_remedy(name: str) -> str:
     if name in words.TYPE_REMEDIES:
         return f"write {words.TYPE_REMEDIES[name]}"
     return did_you_mean(name, [*words.TORCH_TYPES, "Dict"])
-
-
-def did_you_mean(name: str, allowed: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name[:60], sorted(allowed), n=1)
-    return f"did you mean {close[0]!r}?" if close else ""
 
 
 def shortened(text: str) -> str:

@@ -15,6 +15,7 @@ here, so they cannot disagree. A type is added by adding its row; nothing else k
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -170,7 +171,15 @@ def _int(default: Default, _size: int) -> DefaultForms:
 def _float(default: Default, _size: int) -> DefaultForms:
     value = _as_float(default)
     if math.isfinite(value):
-        return DefaultForms(f"of_double({value!r})", repr(value), repr(value), default.text)
+        # torch's parser reads no subnormal number.
+        is_registrable = value == 0 or abs(value) >= sys.float_info.min
+        return DefaultForms(
+            f"of_double({value!r})",
+            repr(value),
+            repr(value),
+            default.text,
+            is_registrable=is_registrable,
+        )
     return _non_finite(value, default.text)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable, Iterator
 from itertools import combinations
+from types import ModuleType
 
 from .errors import Diagnostics, Location
 from .plan import BindingPlan, Function, Signature
@@ -21,9 +22,9 @@ from .plan.order import covers
 _MODULE_NAMES = frozenset(
     {"__all__", "__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__"}
     | {"__package__", "__path__", "__spec__", "__version__", "_C", "NamedTuple", "Tensor"}
-    | {"annotations", "builtins", "overload", "torch", "getattr"}
-    | {"_check_stamp", "_error", "_importlib", "_json", "_pathlib", "_register_fake", "_sys"}
-    | {"_sysconfig"}
+    | {"builtins", "overload", "torch", "getattr"}
+    | {"_built_for", "_check_stamp", "_error", "_importlib", "_json", "_pathlib", "_register_fake"}
+    | {"_sys", "_sysconfig", "_torch", "__getattr__", *dir(ModuleType)}
 )
 _MOST_PARAMETERS = 255
 

@@ -130,15 +130,12 @@ def _changed(texts: dict[str, str], out: Path) -> Iterable[FileChange]:
 
 
 def _stale(texts: dict[str, str], out: Path, owner: str) -> Iterable[FileChange]:
-    """What an earlier run left: it carries `owner`, or is an empty file alone beside such ones."""
+    """What an earlier run left: it carries `owner`."""
     for folder, _, names in os.walk(out):
         relative = Path(folder).relative_to(out)
         paths = {name: (relative / name).as_posix() for name in sorted(names)}
         unknown = [name for name in paths if paths[name] not in texts]
         owned = [name for name in unknown if _is_owned(Path(folder, name), owner)]
-        rest = [name for name in paths if name not in owned]
-        if owned and rest == ["py.typed"] and "py.typed" in unknown:
-            owned.append("py.typed")
         for name in owned:
             before = _read(Path(folder, name)) or b""
             yield FileChange(paths[name], ChangeKind.REMOVED, _decoded(before), "")

@@ -358,7 +358,7 @@ def _file(text: str) -> tuple[SchemaFile, list[tuple[str, int, int]]]:
 
 def test_own_and_aten_ops() -> None:
     file, faults = _file(
-        "library: {namespace: demo, module: demo_ops, shards: 2, host: null, doc: All.}\n"
+        "library: {namespace: demo, module: demo_ops, shards: 2, host: torch, doc: All.}\n"
         "functions:\n"
         "- func: demo::scale(Tensor self, float alpha=1.0) -> Tensor\n"
         "  dispatch:\n"
@@ -381,7 +381,7 @@ def test_own_and_aten_ops() -> None:
     )
     assert faults == []
     assert (file.name, file.library.module, file.library.shards) == ("ops.yaml", "demo_ops", 2)
-    assert (file.library.host, file.library.doc) == ("null", "All.")
+    assert (file.library.host, file.library.doc) == ("torch", "All.")
     own, aten = file.ops
     assert str(own.schema.name) == "scale" and str(aten.schema.name) == "add.Tensor"
     assert (own.is_own, aten.is_own) == (True, False)

@@ -174,8 +174,9 @@ def test_policies() -> None:
     entries = "- func: f(Tensor x) -> Tensor\n  dispatch: {CPU: f_cpu, Meta: f_meta}\n"
     (call,) = function(entries).calls
     assert (call.releases_gil, call.target) == (True, "demo::ops::f")
+    entries = "- func: f(Tensor x) -> Tensor\n  dispatch: {CompositeExplicitAutograd: f_any}\n"
     (call,) = function(f"{entries}  gil: hold\n  call: direct\n  autograd: none\n").calls
-    assert (call.releases_gil, call.target) == (False, "demo::f_cpu")
+    assert (call.releases_gil, call.target) == (False, "demo::f_any")
 
 
 def test_the_only_list_of_ints_takes_them_one_by_one() -> None:
@@ -414,7 +415,12 @@ def test_a_schema_that_cannot_be_generated(schema: str, rule: str) -> None:
         ("f(int n) -> Tensor", "{CPU: f}", "no-tensor-key"),
         ("f(Tensor x) -> Tensor", "{AutogradCPU: f}", "autograd-key"),
         ("f(Tensor x) -> Tensor", "{CPU: delete}", "invalid-name"),
-        ("f(Tensor x, float e=inf) -> Tensor", "{CPU: f}", "default-not-registrable"),
+        ("f_(Tensor(a!) x) -> ()", "{CPU: f}\n  autograd: none", "mutation-autograd"),
+        ("f(Tensor x) -> Tensor", "{CompositeImplicitAutograd: f}\n  fake: m:f", "fake-implicit"),
+        ("_no_backward(Tensor x) -> Tensor", "{CPU: f}", "taken-name"),
+        ("f(Tensor x) -> Tensor", "{CPU: f, CUDA: g}\n  call: direct", "direct-call"),
+        ("f(Tensor x) -> Tensor", "{CPU: f, Meta: g}\n  call: direct", "direct-call"),
+        ("f(Tensor(a!) x) -> ()", "{CompositeExplicitAutograd: f}\n  call: direct", "direct-call"),
     ],
 )
 def test_an_own_op_that_cannot_be_generated(schema: str, dispatch: str, rule: str) -> None:
@@ -424,8 +430,6 @@ def test_an_own_op_that_cannot_be_generated(schema: str, dispatch: str, rule: st
 @pytest.mark.parametrize(
     ("more", "rule"),
     [
-        ("  tags: [pt2_compliant]\n", "unknown-tag"),
-        ("  call: direct\n", "direct-autograd"),
         ("  numbers_as_tensors: True\n", "unsupported-key"),
     ],
 )

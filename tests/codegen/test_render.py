@@ -60,7 +60,7 @@ EVERYTHING = r'''
         -> ()
   dispatch: {CPU: update_cpu}
 - func: direct(Tensor self, int from) -> Tensor
-  dispatch: {CPU: direct_cpu}
+  dispatch: {CompositeExplicitAutograd: direct_any}
   call: direct
   autograd: none
 - func: nothing() -> ()

@@ -67,8 +67,8 @@ def test_removes_only_what_the_owner_made(tmp_path: Path) -> None:
 
 
 def test_removes_the_marker_of_a_removed_package(tmp_path: Path) -> None:
-    write([Rendered("p/__init__.py", MARK), Rendered("p/py.typed", "")], tmp_path)
-    write([Rendered("q/__init__.py", MARK), Rendered("q/py.typed", "")], tmp_path)
+    write([Rendered("p/__init__.py", MARK), Rendered("p/py.typed", MARK)], tmp_path)
+    write([Rendered("q/__init__.py", MARK), Rendered("q/py.typed", MARK)], tmp_path)
     assert sorted(tree(tmp_path)) == ["q/__init__.py", "q/py.typed"]
     assert not (tmp_path / "p").exists()
 

@@ -155,6 +155,15 @@ def test_ints_beyond_64_bits_are_named(number: int) -> None:
     )
 
 
+def test_numbers_beyond_a_float_or_a_scalar_are_named() -> None:
+    with pytest.raises(OverflowError) as raised:
+        demo_ops.scale(X, 10**400)
+    assert str(raised.value) == "scale(): argument 'alpha' (position 2) is too large for a float"
+    with pytest.raises(OverflowError) as raised:
+        demo_ops.add(X, X, alpha=2**64)
+    assert str(raised.value) == "add(): argument 'alpha' must lie between -2**63 and 2**64 - 1"
+
+
 def test_overloads_name_every_candidate_with_its_reason_nearest_first() -> None:
     with pytest.raises(TypeError) as raised:
         demo_ops.add(X, X, alpha="2")

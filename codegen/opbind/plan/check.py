@@ -7,13 +7,13 @@ entry is left out of the plan.
 
 from __future__ import annotations
 
-import difflib
 import keyword
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .. import typemap
-from ..errors import Diagnostics, Location
+from ..errors import Diagnostics, Location, did_you_mean
 from ..model import (
     Argument,
     AutogradPolicy,
@@ -25,7 +25,7 @@ from ..model import (
     OptionalType,
 )
 from . import names
-from .keys import TAGS, is_autograd_key, is_composite_key
+from .keys import is_autograd_key, is_composite_key, is_implicit_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,6 @@ def check_op(op: Op, library: Library, diagnostics: Diagnostics) -> bool:
 
 def location_of(op: Op) -> Location:
     return op.schema.location or op.location or Location("<unknown>")
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`did you mean 'x'?`, or ''."""
-    by_lower = {k.lower(): k for k in known}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    return f"did you mean '{by_lower[close[0]]}'?" if close else ""
 
 
 # --- names --------------------------------------------------------------------------------------
@@ -265,7 +258,8 @@ def _check_kernels(op: Op, library: Library) -> Iterator[Fault]:
         yield from _kernel_faults(kernel, op)
     keys = [kernel.dispatch_key for kernel in op.kernels]
     composite = any(map(is_composite_key, keys))
-    if not composite and not any(map(_holds_tensors, op.schema.arguments)):
+    may_hold = any("Tensor" in str(argument.type) for argument in op.schema.arguments)
+    if not composite and not may_hold:
         yield Fault(
             "no-tensor-key",
             "the op has no tensor argument by which torch could choose a kernel",
@@ -283,22 +277,24 @@ def _kernel_faults(kernel: Kernel, op: Op) -> Iterator[Fault]:
             "write autograd: external",
             kernel.location,
         )
+    if key == "ADInplaceOrView":
+        yield Fault(
+            "taken-name",
+            "the library registers at ADInplaceOrView itself",
+            "what the schema marks as written, (a!), has its version bumped",
+            kernel.location,
+        )
     parts = kernel.name.split("::")
     # `ops` is the namespace of the library's callers.
     if kernel.name == "ops":
         yield Fault("invalid-name", "a kernel cannot be called 'ops'", "", kernel.location)
-    if any(part in names.CPP_KEYWORDS for part in parts):
+    if not all(map(names.is_cpp_name, parts)):
         yield Fault(
-            "invalid-name", f"'{kernel.name}' is no name of a C++ function", "", kernel.location
+            "invalid-name",
+            f"'{kernel.name}' is no name of a C++ function",
+            "it is a keyword, or a macro's name",
+            kernel.location,
         )
-
-
-def _check_tags(op: Op, library: Library) -> Iterator[Fault]:
-    # Those of torch's own ops say nothing to a binding.
-    for tag in op.tags if op.is_own else ():
-        if tag not in TAGS:
-            hint = did_you_mean(tag, TAGS) or "usual is pt2_compliant_tag"
-            yield Fault("unknown-tag", f"torch has no tag '{tag}'", hint)
 
 
 def _check_numbers(op: Op, library: Library) -> Iterator[Fault]:
@@ -316,10 +312,22 @@ def _check_direct(op: Op, library: Library) -> Iterator[Fault]:
     if direct_kernel(op) is None:
         yield Fault(
             "direct-call",
-            "call: direct needs one kernel that serves all calls",
-            "name a CPU kernel alone (beside Meta), or CompositeExplicitAutograd",
+            "call: direct goes past the dispatcher, which alone tells devices apart",
+            "name one kernel that serves all: dispatch: {CompositeExplicitAutograd: ...}",
         )
-    if op.autograd is AutogradPolicy.ERROR and any(map(_holds_tensors, op.schema.arguments)):
+    elif any(map(_holds_tensors, op.schema.arguments)) and not _is_implicit(op):
+        yield from _past_autograd(op)
+
+
+def _past_autograd(op: Op) -> Iterator[Fault]:
+    """What a direct call of a kernel that is not made of differentiable ops loses."""
+    if any(argument.is_write for argument in op.schema.arguments):
+        yield Fault(
+            "direct-call",
+            "call: direct goes past the version counters of what the op writes",
+            "leave it out",
+        )
+    elif op.autograd is AutogradPolicy.ERROR:
         yield Fault(
             "direct-autograd",
             "call: direct goes past autograd: a backward through the function raises nothing",
@@ -329,11 +337,34 @@ def _check_direct(op: Op, library: Library) -> Iterator[Fault]:
 
 
 def direct_kernel(op: Op) -> Kernel | None:
-    """The kernel that `call: direct` calls."""
-    composite = [k for k in op.kernels if is_composite_key(k.dispatch_key)]
-    others = [k for k in op.kernels if k.dispatch_key != "Meta" and k not in composite]
-    chosen = composite or others
-    return chosen[0] if len(chosen) == 1 and len(others) <= 1 else None
+    """The kernel that `call: direct` calls: the only one, and for all devices."""
+    kernel = op.kernels[0] if len(op.kernels) == 1 else None
+    return kernel if kernel and is_composite_key(kernel.dispatch_key) else None
+
+
+def _is_implicit(op: Op) -> bool:
+    return any(is_implicit_key(kernel.dispatch_key) for kernel in op.kernels)
+
+
+def _check_own_autograd(op: Op, library: Library) -> Iterator[Fault]:
+    written = [argument.name for argument in op.schema.arguments if argument.is_write]
+    if op.is_own and op.autograd is AutogradPolicy.NONE and written and not _is_implicit(op):
+        yield Fault(
+            "mutation-autograd",
+            f"the op writes '{written[0]}', and with autograd: none nothing tells autograd of it",
+            "write dispatch: {CompositeImplicitAutograd: ...} for a kernel made of torch's ops, "
+            "or leave autograd out",
+        )
+    if op.is_own and op.fake and _is_implicit(op):
+        yield Fault(
+            "fake-implicit",
+            "an op with a CompositeImplicitAutograd kernel has no use for a fake",
+            "torch traces the ops that the kernel calls: leave fake out",
+        )
+    if op.is_own and op.schema.name.base == "_no_backward":
+        yield Fault(
+            "taken-name", "the library defines an op '_no_backward' itself", "give it another name"
+        )
 
 
 _CHECKS: tuple[_Check, ...] = (
@@ -346,9 +377,9 @@ _CHECKS: tuple[_Check, ...] = (
     _check_mutation,
     _check_own_mutation,
     _check_kernels,
-    _check_tags,
     _check_numbers,
     _check_direct,
+    _check_own_autograd,
 )
 
 
@@ -374,6 +405,13 @@ def check_library(library: Library, has_own_ops: bool, diagnostics: Diagnostics)
             location,
             f"'{library.module}' cannot be the name of a Python module",
             hint="use ASCII letters, digits and underscores, and no digit first",
+            rule="library-name",
+        )
+    elif library.module in {"torch", *sys.stdlib_module_names}:
+        diagnostics.error(
+            location,
+            f"a package '{library.module}' would hide the module of that name",
+            hint=f"choose another: module: {library.module}_ops",
             rule="library-name",
         )
 

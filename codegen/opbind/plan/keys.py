@@ -1,4 +1,4 @@
-"""Dispatch keys: what each asks for. Tags of ops."""
+"""Dispatch keys: what each asks for."""
 
 from __future__ import annotations
 
@@ -19,14 +19,6 @@ _COMPOSITE_KEYS = frozenset(
         "CompositeExplicitAutograd",
         "CompositeExplicitAutogradNonFunctional",
     }
-)
-
-# What at::Tag has.
-TAGS = frozenset(
-    {"core", "cudagraph_unsafe", "data_dependent_output", "dynamic_output_shape", "generated"}
-    | {"flexible_layout", "inplace_view", "maybe_aliasing_or_mutating", "needs_contiguous_strides"}
-    | {"needs_exact_strides", "needs_fixed_stride_order", "nondeterministic_bitwise"}
-    | {"nondeterministic_seeded", "pointwise", "pt2_compliant_tag", "reduction", "view_copy"}
 )
 
 # Their kernels run on the host, or on nothing.

@@ -54,17 +54,24 @@ _GENERATED = _words(
 
 _RESERVED = CPP_KEYWORDS | _MACROS | _GENERATED
 
+# The compiler's own macros (__linux__, _WIN32), and those of Python, of torch and of the runtime.
+_FOREIGN = re.compile(r"_[A-Z]|__|Py|PY_|T_|TORCH_|C10_|AT_|THP|OPBIND_|(END_)?HANDLE_TH_")
+
 
 def is_identifier(name: str) -> bool:
     """Whether C++ and Python can both have the name, keywords aside."""
     return _IDENTIFIER.fullmatch(name) is not None
 
 
+def is_cpp_name(name: str) -> bool:
+    """Whether a function of the author's may have the name: no keyword, and nobody's macro."""
+    return name not in CPP_KEYWORDS | _MACROS and not _FOREIGN.match(name)
+
+
 def cpp_identifier(name: str, taken: Iterable[str] = (), reserved: Iterable[str] = ()) -> str:
     """`name`, with underscores appended until nothing else has it."""
     unavailable = {*_RESERVED, *reserved, *taken}
-    # The compiler's own macros are among these: __linux__, _WIN32.
-    if re.match(r"_[A-Z]|__", name):
+    if _FOREIGN.match(name):
         unavailable.add(name)
     while name in unavailable:
         name += "_"

@@ -2,6 +2,7 @@
 #include "core/arg_parser.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 
 #include "core/torch_function.h"
@@ -363,7 +364,12 @@ host::TensorList PythonArgs::tensorlist(int i) const {
 
 host::Scalar PythonArgs::scalar(int i) const {
   if (args_[i] != nullptr) {
-    return host::unpack_scalar(args_[i]);
+    try {
+      return host::unpack_scalar(args_[i]);
+    } catch (const std::overflow_error&) {
+      raise_error(PyExc_OverflowError, detail::argument_text(function_name_, *signature_, i) +
+                                           " must lie between -2**63 and 2**64 - 1");
+    }
   }
   const DefaultValue& value = default_of(i);
   switch (value.kind) {
@@ -380,7 +386,14 @@ std::optional<host::Scalar> PythonArgs::scalarOptional(int i) const {
   return optional(i, [&] { return scalar(i); });
 }
 
-double PythonArgs::read_double(int i) const { return to_double(args_[i]); }
+double PythonArgs::read_double(int i) const {
+  double value = 0;
+  if (!to_double(args_[i], value)) [[unlikely]] {
+    raise_error(PyExc_OverflowError, detail::argument_text(function_name_, *signature_, i) +
+                                         " is too large for a float");
+  }
+  return value;
+}
 
 std::string_view PythonArgs::read_string(int i) const {
   if (args_[i] == nullptr) {

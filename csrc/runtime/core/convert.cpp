@@ -40,12 +40,16 @@ bool to_int64_slow(PyObject* object, int64_t& value) {
   return overflow == 0;
 }
 
-double to_double_slow(PyObject* object) {
-  const double value = PyFloat_AsDouble(object);
-  if (value == -1.0 && PyErr_Occurred() != nullptr) {
+bool to_double_slow(PyObject* object, double& value) {
+  value = PyFloat_AsDouble(object);
+  if (value != -1.0 || PyErr_Occurred() == nullptr) {
+    return true;
+  }
+  if (!PyLong_Check(object) || PyErr_ExceptionMatches(PyExc_OverflowError) == 0) {
     throw python_error();
   }
-  return value;
+  PyErr_Clear();
+  return false;
 }
 
 }  // namespace opbind::detail

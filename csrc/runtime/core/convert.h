@@ -21,7 +21,7 @@ OPBIND_COLD bool is_int_slow(PyObject* object);
 OPBIND_COLD bool is_double_slow(PyObject* object);
 OPBIND_COLD bool is_bool_slow(PyObject* object);
 bool to_int64_slow(PyObject* object, int64_t& value);
-double to_double_slow(PyObject* object);
+bool to_double_slow(PyObject* object, double& value);
 
 }  // namespace detail
 
@@ -46,9 +46,13 @@ inline bool is_double(PyObject* object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || detail::is_double_slow(object);
 }
 
-/// Reads a float. Throws python_error (OverflowError) for an int beyond a double.
-inline double to_double(PyObject* object) {
-  return PyFloat_CheckExact(object) ? float_value(object) : detail::to_double_slow(object);
+/// Reads a float. False, with no exception set, for an int beyond a double.
+inline bool to_double(PyObject* object, double& value) {
+  if (PyFloat_CheckExact(object)) [[likely]] {
+    value = float_value(object);
+    return true;
+  }
+  return detail::to_double_slow(object, value);
 }
 
 /// bool, numpy.bool_ and the host's symbolic bool; but no tensor and no int.

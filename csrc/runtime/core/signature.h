@@ -93,7 +93,7 @@ struct FunctionParameter {
   bool allow_none = false;
   bool keyword_only = false;
   // N of `int[N]` and `Tensor[N]`; 0 for any number of elements.
-  uint8_t size = 0;
+  uint32_t size = 0;
   DefaultValue default_value = {};
   // Further names, separated by ','; or nullptr.
   const char* aliases = nullptr;

@@ -29,8 +29,8 @@ at::Tensor raise_no_backward(const at::Tensor& /*grad*/, c10::SymIntArrayRef /*s
                              at::ScalarType /*dtype*/, std::string_view op) {
   TORCH_CHECK_NOT_IMPLEMENTED(
       false, op,
-      " has no backward: call it under torch.no_grad() or on detached "
-      "tensors, or register a formula with torch.library.register_autograd");
+      " has no backward: call it under torch.no_grad() or on detached tensors; or say "
+      "`autograd: external` and register a formula with torch.library.register_autograd");
 }
 
 // What tracing sees: a gradient of the right shape, so that the raise stays in the traced backward.
