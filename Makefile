@@ -30,9 +30,13 @@ $(INSTALLED): pyproject.toml requirements-dev.txt
 
 gen: $(INSTALLED)
 	$(OPBIND) gen ops.yaml --out $(GENERATED)
+	$(OPBIND) reference --out docs/yaml.md
+	$(OPBIND) reference --format schema --out codegen/opbind/ops.schema.json
 
 check-gen: $(INSTALLED)
 	$(OPBIND) gen ops.yaml --out $(GENERATED) --check
+	$(OPBIND) reference --out docs/yaml.md --check
+	$(OPBIND) reference --format schema --out codegen/opbind/ops.schema.json --check
 
 build-demo: $(INSTALLED)
 	$(OPBIND) build ops.yaml --out $(GENERATED) --build-dir $(DEMO) --jobs $(JOBS) $(KERNELS)

@@ -14,7 +14,8 @@ import click
 from click.exceptions import Exit
 
 from . import build as build_stage
-from . import loader, parser, plan, render, verify, writer
+from . import editor_schema, loader, parser, plan, render, verify, writer
+from . import reference as reference_page
 from .errors import Diagnostic, Diagnostics
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -112,6 +113,35 @@ def build(file: Path, sources: Sequence[Path], out: Path, build_dir: Path, jobs:
         click.echo(f"opbind build: {error}", err=True)
         raise Exit(1) from None
     click.echo(package)
+
+
+@main.command()
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["markdown", "schema", "schema-path"]),
+    default="markdown",
+    help="The page, the JSON Schema, or where the package has that.",
+)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write it there.")
+@click.option("--check", is_flag=True, help="Write nothing; print a diff and exit 1 if stale.")
+def reference(format_: str, out: Path | None, check: bool) -> None:
+    """The keys of the YAML file: a page to read, or a JSON Schema for editors."""
+    if format_ == "schema-path":
+        click.echo(editor_schema.PATH)
+        return
+    text = editor_schema.text() if format_ == "schema" else reference_page.markdown()
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        change = writer.write_text(out, text, check)
+    except writer.WriteError as error:
+        click.echo(f"opbind: {error}", err=True)
+        raise Exit(2) from None
+    if check and change is not None:
+        click.echo(change.diff(), nl=False)
+        raise Exit(1)
 
 
 def _planned(file: Path) -> plan.BindingPlan:

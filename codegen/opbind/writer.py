@@ -89,15 +89,15 @@ def write(
     return tuple(sorted(changes, key=lambda change: change.path))
 
 
-def write_text(path: Path, text: str) -> bool:
-    """Make `path` hold `text`, atomically; False if it did already. Raises WriteError."""
+def write_text(path: Path, text: str, check: bool = False) -> FileChange | None:
+    """Make `path` hold `text`, atomically; None if it did already. Raises WriteError."""
     try:
-        if _read(path) == text.encode():
-            return False
-        _apply([FileChange(path.name, ChangeKind.UPDATED, "", text)], path.parent)
+        changes = tuple(_changed({path.name: text}, path.parent))
+        if not check:
+            _apply(changes, path.parent)
     except OSError as error:
         raise WriteError(_explain(error, path)) from error
-    return True
+    return changes[0] if changes else None
 
 
 def _by_path(files: Iterable[OutputFile]) -> dict[str, str]:
