@@ -43,8 +43,8 @@ or a plain list of entries, as torch's own `native_functions.yaml`, where every 
 - func: sigmoid(Tensor self) -> Tensor
 ```
 
-In the mapping an entry with `dispatch` is an op of your own, whose kernels you write; one without is
-an op that torch already has.
+In the mapping an entry with `dispatch` is an op of your own, whose kernels you write; one without
+is an op that torch already has.
 
 ## In an editor
 
@@ -60,11 +60,11 @@ The schema speaks of keys and the kinds of their values; `opbind gen` checks eve
 
 ## How values are read
 
-All values are text, whatever YAML makes of `no`, `1e-5`, `010`, `12:30` or `~`: what a text means is
-up to its key. A key is given once, and must be one of those below. Anchors, aliases, tags, tabs in
-the indentation and further documents are refused. A text that starts with one of `& * ! | > % @` or
-holds `: ` or ` #` needs quotes. Files are UTF-8, with either line end, with or without a byte order
-mark.
+All values are text, whatever YAML makes of `no`, `1e-5`, `010`, `12:30` or `~`: what a text means
+is up to its key. A key is given once, and must be one of those below. Anchors, aliases, tags, tabs
+in the indentation and further documents are refused. A text that starts with one of `& * ! | > % @`
+or holds `: ` or ` #` needs quotes. Files are UTF-8, with either line end, with or without a byte
+order mark.
 """
 
 # What each kind of value may look like.
@@ -87,8 +87,8 @@ _SECTIONS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
     (
         "An op",
         "The keys of an entry under `functions`, and of one in a plain list. Those that are "
-        "torch's own are read in both, so that `native_functions.yaml` loads as it is; the generator heeds "
-        "those that bear on a binding.",
+        "torch's own are read in both, so that `native_functions.yaml` loads as it is; the "
+        "generator heeds those that bear on a binding.",
         ENTRY_FIELDS,
     ),
     (

@@ -26,9 +26,9 @@ NOT_IN_CASES = {
 def _named_in(path: Path) -> Iterator[str]:
     """Every text of a module that has a rule's form."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if re.fullmatch(r"[a-z]+(-[a-z]+)+", node.value):
-                yield node.value
+        value = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(value, str) and re.fullmatch(r"[a-z]+(-[a-z]+)+", value):
+            yield value
 
 
 def _all_rules() -> set[str]:
