@@ -56,7 +56,8 @@ def _torch_type(type_: Type) -> str:
         case BaseType(name):
             if "(" in name:
                 generic, _, part = name.removesuffix(")").partition("(")
-                return f"{generic}[{_torch_type(parse_type(part))}]"
+                parts = _torch_type(parse_type(f"({part})"))
+                return f"{generic}[{parts.removeprefix('Tuple[')}"
             return _TORCH_NAMES.get(name, name)
 
 
@@ -81,6 +82,9 @@ def _plain(default: Default, type_: Type) -> object:
     """A default's value as torch gives it: names are integers there."""
     if isinstance(type_, OptionalType) and isinstance(type_.element, ListType):
         type_ = type_.element
+        # torch does not look into optional lists: a device stays a text.
+        if default.kind is DefaultKind.STRING:
+            return default.value
     if isinstance(type_, ListType):
         if isinstance(default.value, tuple):
             return [_plain(item, type_.element) for item in default.value]
