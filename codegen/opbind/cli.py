@@ -6,6 +6,7 @@ written. A traceback means a bug.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -205,6 +206,6 @@ def _write_depfile(depfile: Path, generated: Generated, file: Path, out: Path) -
 
 
 def _escaped(path: Path) -> str:
-    return (
-        str(path).replace("\\", "\\\\").replace(" ", "\\ ").replace("$", "$$").replace("#", "\\#")
-    )
+    """As Make and ninja read it: a backslash is one unless it stands before what it escapes."""
+    text = re.sub(r"(\\*)([ #:])", r"\1\1\\\2", str(path))
+    return text.replace("$", "$$")

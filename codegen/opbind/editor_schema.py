@@ -18,6 +18,7 @@ from .fields import (
     ENTRY_FIELDS,
     KNOWN_TAGS,
     LIBRARY_FIELDS,
+    MAX_NAME,
     MAX_SHARDS,
     TAG_FIELDS,
     TOP_FIELDS,
@@ -32,7 +33,11 @@ PATH = Path(__file__).parent / "ops.schema.json"
 
 _TITLE = "opbind: operators of a library, or a list of torch's own"
 _SCALAR: Json = {"type": ["string", "number", "boolean"]}
-_NAME: Json = {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
+_NAME: Json = {
+    "type": "string",
+    "pattern": "^[A-Za-z_][A-Za-z0-9_]*$",
+    "maxLength": MAX_NAME,
+}
 # Quoted, it is text, which the loader takes as well.
 _FLAG: Json = {"enum": [True, False, "true", "True", "TRUE", "false", "False", "FALSE"]}
 _COUNT: Json = {

@@ -337,6 +337,8 @@ TOP_FIELDS = (
 )
 
 MAX_SHARDS = 256
+# Of a NAME.
+MAX_NAME = 200
 
 _KNOWN_TAGS = """
     inplace_view pt2_compliant_tag view_copy dynamic_output_shape data_dependent_output generated

@@ -28,6 +28,7 @@ from .fields import (
     DEPRECATED_FIELDS,
     ENTRY_FIELDS,
     LIBRARY_FIELDS,
+    MAX_NAME,
     MAX_SHARDS,
     TAG_FIELDS,
     TOP_FIELDS,
@@ -752,6 +753,9 @@ def _text_fault(spec: Field, text: str) -> str:
         good = text in ("true", "True", "TRUE", "false", "False", "FALSE")
         return "" if good else "write true or false"
     if spec.kind is FieldKind.NAME:
+        # It is in the names of files.
+        if len(text) > MAX_NAME:
+            return f"a name has at most {MAX_NAME} characters"
         return "" if _NAME.match(text) else "a name has letters, digits and '_', and no digit first"
     if spec.kind is FieldKind.COUNT:
         good = bool(re.fullmatch("[1-9][0-9]{0,2}", text)) and int(text) <= MAX_SHARDS

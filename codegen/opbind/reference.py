@@ -10,6 +10,7 @@ from .fields import (
     ENTRY_FIELDS,
     KNOWN_TAGS,
     LIBRARY_FIELDS,
+    MAX_NAME,
     MAX_SHARDS,
     TAG_FIELDS,
     TOP_FIELDS,
@@ -70,7 +71,9 @@ order mark.
 # What each kind of value may look like.
 _KINDS = {
     FieldKind.TEXT: "text",
-    FieldKind.NAME: "a name: ASCII letters, digits and `_`, and no digit first",
+    FieldKind.NAME: (
+        f"a name: at most {MAX_NAME} ASCII letters, digits and `_`, and no digit first"
+    ),
     FieldKind.FLAG: "`true` or `false`",
     FieldKind.COUNT: f"a whole number from 1 to {MAX_SHARDS}",
     FieldKind.TEXTS: "a list of texts, or one text",

@@ -23,10 +23,49 @@ _HEAD = re.compile(r"ops\.yaml(:\d+(:\d+)?)?: (error|warning): \S")
 _HEAD_WITH_PLACE = re.compile(r"ops\.yaml:\d+(:\d+)?: ")
 # Pieces that mean something to YAML, to the keys or to a schema.
 _PIECES = (
-    *("&a ", "*a", "!!int ", "!x ", "<<: ", "? ", "- ", ": ", "---\n", "...\n", "%YAML 1.1\n", "# "),
+    *(
+        "&a ",
+        "*a",
+        "!!int ",
+        "!x ",
+        "<<: ",
+        "? ",
+        "- ",
+        ": ",
+        "---\n",
+        "...\n",
+        "%YAML 1.1\n",
+        "# ",
+    ),
     *("|\n", ">-\n", "|2\n", "'", '"', "''", "[", "]", "{", "}", ",", "[[[[[[[[[[", "{a: {b: {c: "),
-    *("~", "null", "yes", "0x1F", "12:30", "1e999", "\t", "\x00", "\x07", "\x85", "\u2028", "\ufeff"),
-    *("\r", "\r\n", "é", "\U0001f600", "\ud7ff", "%s", "{{ x }}", "*/", "??/", "\\", "\\x", "\\uD800"),
+    *(
+        "~",
+        "null",
+        "yes",
+        "0x1F",
+        "12:30",
+        "1e999",
+        "\t",
+        "\x00",
+        "\x07",
+        "\x85",
+        "\u2028",
+        "\ufeff",
+    ),
+    *(
+        "\r",
+        "\r\n",
+        "é",
+        "\U0001f600",
+        "\ud7ff",
+        "%s",
+        "{{ x }}",
+        "*/",
+        "??/",
+        "\\",
+        "\\x",
+        "\\uD800",
+    ),
     *("func", "dispatch", "library:\n", "functions:\n", "deprecated:\n", "- func: f() -> ()\n"),
     *("- name: f() -> ()\n", "- tag: x\n", "gil: hold", "CPU", "Tensor(a!)", "int x=1", "-> ", "_"),
     *("x" * 10_000, " " * 3_000, "[" * 2_000, "- " * 500, "9" * 5_000, "int a, " * 300),
@@ -135,7 +174,7 @@ def _limit() -> Iterator[None]:
 
 
 def check(data: bytes, folder: Path) -> str:
-    """'good' or 'refused'. Raises Broken. The command runs in `folder`, which is the current one."""
+    """'good' or 'refused'; raises Broken. `folder` is the current one."""
     path, out = folder / "ops.yaml", folder / "out"
     path.write_bytes(data)
     with _limit():
