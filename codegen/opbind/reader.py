@@ -740,8 +740,11 @@ def _is_refused(default: Default, type_: Type) -> bool:
 
 def _is_foreign_name(default: Default, type_: Type) -> bool:
     """Whether PyTorch takes a name for a ScalarType alone, and the type is another."""
-    is_one = default.kind is DefaultKind.NAME and str(default) in words.TYPE_DEFAULT_NAMES
-    return is_one and "ScalarType" not in str(type_)
+    if default.kind is not DefaultKind.NAME or str(default) not in words.TYPE_DEFAULT_NAMES:
+        return False
+    # It does not look into optional lists.
+    is_optional_list = isinstance(type_, OptionalType) and isinstance(type_.element, ListType)
+    return is_optional_list or "ScalarType" not in str(type_)
 
 
 def _takes_no_mark(type_: Type) -> bool:

@@ -87,6 +87,11 @@ REFUSED = (
 MISREAD = (
     Explained("torch-misreads", "a warning says what PyTorch reads", _says("torch-misreads")),
     Explained("default-type", "a warning says that the default is wrong", _says("default-type")),
+    Explained(
+        "union",
+        "the parts of a Union have no order; PyTorch gives them in one of its own",
+        lambda text, schema, rules: "Union(" in str(schema),
+    ),
 )
 
 

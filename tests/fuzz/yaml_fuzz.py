@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import random
 import re
 import shutil
@@ -149,9 +150,10 @@ def sources() -> list[bytes]:
 
 
 def _torch_parts() -> Iterator[bytes]:
-    import torchgen
-
-    folder = Path(torchgen.__file__).parent / "packaged"
+    found = importlib.util.find_spec("torchgen")
+    if found is None or found.origin is None:
+        return
+    folder = Path(found.origin).parent / "packaged"
     for name in ("ATen/native/native_functions.yaml", "autograd/deprecated.yaml"):
         entries = re.split(rb"\n(?=- )", (folder / name).read_bytes())
         for start in range(0, len(entries), 12):
