@@ -146,12 +146,17 @@ def reference(format_: str, out: Path | None, check: bool) -> None:
 
 
 def _planned(file: Path) -> plan.BindingPlan:
-    """The plan of `file`; stops after the first stage that found an error."""
+    """The plan of `file`; stops where an error was found.
+
+    Entries are read and checked one by one, by three stages: all three speak, so that one run shows
+    the faults of all entries. What is wrong between entries can be said of a good file alone.
+    """
     diagnostics = Diagnostics()
     raw = loader.read_file(file, diagnostics)
-    _stop_on_errors(diagnostics)
     schemas = parser.parse_file(raw, diagnostics)
-    _stop_on_errors(diagnostics)
+    if raw.library is None and raw.form is loader.FileForm.MAPPING:
+        # Own ops without a library: there is nothing to plan them for.
+        _stop_on_errors(diagnostics)
     planned = plan.plan(schemas, diagnostics)
     _stop_on_errors(diagnostics)
     verify.verify(planned, diagnostics)

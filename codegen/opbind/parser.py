@@ -75,7 +75,10 @@ def _at(text: str, location: Location | None) -> Place:
 
 
 def parse_file(raw: RawFile, diagnostics: Diagnostics) -> SchemaFile:
-    """All of a file's ops; an entry with an error is reported and left out. Raises nothing."""
+    """All of a file's ops; an entry with an error is reported and left out. Raises nothing.
+
+    Where `diagnostics` has errors of the loader, what they alone may have caused is not reported.
+    """
     return _FileParser(raw, diagnostics).file()
 
 
@@ -96,6 +99,8 @@ class _FileParser:
     def __init__(self, raw: RawFile, diagnostics: Diagnostics) -> None:
         self._raw = raw
         self._diagnostics = diagnostics
+        # Whether the library may be missing for a fault of its own.
+        self._is_library_lost = raw.library is None and diagnostics.has_errors
         self._is_mapping = raw.form is FileForm.MAPPING
         self._library = _library(raw.library)
         self._seen: dict[tuple[bool, str], Location] = {}
@@ -103,7 +108,7 @@ class _FileParser:
     def file(self) -> SchemaFile:
         ops = [self._op(entry) for entry in self._raw.functions]
         deprecated = [self._deprecated(entry) for entry in self._raw.deprecated]
-        if self._raw.library is None:
+        if self._raw.library is None and not self._is_library_lost:
             self._require_library([op for op in ops if op is not None])
         return SchemaFile(
             PurePath(self._raw.file).name,
@@ -129,7 +134,7 @@ class _FileParser:
     def _op(self, entry: RawEntry) -> Op | None:
         before = len(self._diagnostics.items)
         schema = self._schema(entry.node("func"))
-        if schema is None:
+        if schema is None or not entry.is_whole:
             return None
         is_own = self._is_mapping and entry.has("dispatch")
         name = str(schema.name)
@@ -167,7 +172,7 @@ class _FileParser:
         namespace = schema.name.namespace
         if namespace == expected:
             return replace(schema, name=replace(schema.name, namespace=""))
-        if namespace and is_own and schema.location is not None:
+        if namespace and is_own and schema.location is not None and not self._is_library_lost:
             message = f"an own op is in its library's namespace {expected!r}, not in {namespace!r}"
             name = str(schema.name)
             self._error(schema.location, message, "foreign-namespace", name, "leave it out")
@@ -264,7 +269,7 @@ class _FileParser:
 
     def _deprecated(self, entry: RawEntry) -> Deprecated | None:
         schema, call = self._schema(entry.node("name")), entry.node("aten")
-        if schema is None or call is None:
+        if schema is None or call is None or not entry.is_whole:
             return None
         if not _CALL.match(call.text.strip()):
             message = f"aten: {reader.shortened(call.text)!r} is no call"

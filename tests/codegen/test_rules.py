@@ -37,14 +37,10 @@ def _all_rules() -> set[str]:
 
 
 def _found_in(path: Path) -> Diagnostics:
-    """What the stages say of a file, up to the first that finds an error, as in the command."""
+    """What the stages say of a file, as in the command."""
     diagnostics = Diagnostics()
     raw = loader.read_file(path, diagnostics)
-    if diagnostics.has_errors:
-        return diagnostics
     schemas = parser.parse_file(raw, diagnostics)
-    if diagnostics.has_errors:
-        return diagnostics
     planned = plan.plan(schemas, diagnostics)
     if not diagnostics.has_errors:
         verify.verify(planned, diagnostics)
