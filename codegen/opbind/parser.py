@@ -217,7 +217,9 @@ class _FileParser:
         for argument, aliases in entry.lists("aliases"):
             if argument.text not in names:
                 message = f"aliases: no argument is named {reader.shortened(argument.text)!r}"
-                hint = reader.did_you_mean(argument.text, names) or f"there are: {', '.join(names)}"
+                hint = reader.did_you_mean(argument.text, names) or reader.shortened(
+                    f"there are: {', '.join(names)}"
+                )
                 self._error(argument.location, message, "bad-alias", subject, hint)
             for alias in aliases:
                 self._check_alias(alias, taken, subject)
