@@ -18,7 +18,7 @@ CPP := $(sort $(shell find csrc/runtime csrc/kernels tests benchmarks \
 TIDY := $(sort $(wildcard csrc/runtime/core/*.cpp csrc/runtime/torch/*.cpp csrc/kernels/*.cpp))
 PY := codegen tests benchmarks examples
 
-.PHONY: venv demo test gen check-gen golden lint bench build-demo clean
+.PHONY: venv demo test fuzz gen check-gen golden lint bench build-demo clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -30,9 +30,13 @@ $(INSTALLED): pyproject.toml requirements-dev.txt
 
 gen: $(INSTALLED)
 	$(OPBIND) gen ops.yaml --out $(GENERATED)
+	$(OPBIND) reference --out docs/yaml.md
+	$(OPBIND) reference --format schema --out codegen/opbind/ops.schema.json
 
 check-gen: $(INSTALLED)
 	$(OPBIND) gen ops.yaml --out $(GENERATED) --check
+	$(OPBIND) reference --out docs/yaml.md --check
+	$(OPBIND) reference --format schema --out codegen/opbind/ops.schema.json --check
 
 build-demo: $(INSTALLED)
 	$(OPBIND) build ops.yaml --out $(GENERATED) --build-dir $(DEMO) --jobs $(JOBS) $(KERNELS)
@@ -42,6 +46,10 @@ demo: build-demo
 
 test: build-demo
 	$(BIN)/python -m pytest
+
+# 50,000 random schemas against torch's own reader, and 50,000 broken YAML files: ten minutes.
+fuzz: $(INSTALLED)
+	PYTHONPATH=tests/codegen $(BIN)/python tests/fuzz/run.py
 
 golden: $(INSTALLED)
 	$(BIN)/python -m pytest tests/codegen/test_golden.py --update-golden

@@ -6,6 +6,7 @@ written. A traceback means a bug.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,8 @@ import click
 from click.exceptions import Exit
 
 from . import build as build_stage
-from . import loader, parser, plan, render, verify, writer
+from . import editor_schema, loader, parser, plan, render, verify, writer
+from . import reference as reference_page
 from .errors import Diagnostic, Diagnostics
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -114,13 +116,47 @@ def build(file: Path, sources: Sequence[Path], out: Path, build_dir: Path, jobs:
     click.echo(package)
 
 
+@main.command()
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["markdown", "schema", "schema-path"]),
+    default="markdown",
+    help="The page, the JSON Schema, or where the package has that.",
+)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write it there.")
+@click.option("--check", is_flag=True, help="Write nothing; print a diff and exit 1 if stale.")
+def reference(format_: str, out: Path | None, check: bool) -> None:
+    """The keys of the YAML file: a page to read, or a JSON Schema for editors."""
+    if format_ == "schema-path":
+        click.echo(editor_schema.PATH)
+        return
+    text = editor_schema.text() if format_ == "schema" else reference_page.markdown()
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        change = writer.write_text(out, text, check)
+    except writer.WriteError as error:
+        click.echo(f"opbind: {error}", err=True)
+        raise Exit(2) from None
+    if check and change is not None:
+        click.echo(change.diff(), nl=False)
+        raise Exit(1)
+
+
 def _planned(file: Path) -> plan.BindingPlan:
-    """The plan of `file`; stops after the first stage that found an error."""
+    """The plan of `file`; stops where an error was found.
+
+    Entries are read and checked one by one, by three stages: all three speak, so that one run shows
+    the faults of all entries. What is wrong between entries can be said of a good file alone.
+    """
     diagnostics = Diagnostics()
     raw = loader.read_file(file, diagnostics)
-    _stop_on_errors(diagnostics)
     schemas = parser.parse_file(raw, diagnostics)
-    _stop_on_errors(diagnostics)
+    if raw.library is None and raw.form is loader.FileForm.MAPPING:
+        # Own ops without a library: there is nothing to plan them for.
+        _stop_on_errors(diagnostics)
     planned = plan.plan(schemas, diagnostics)
     _stop_on_errors(diagnostics)
     verify.verify(planned, diagnostics)
@@ -175,6 +211,6 @@ def _write_depfile(depfile: Path, generated: Generated, file: Path, out: Path) -
 
 
 def _escaped(path: Path) -> str:
-    return (
-        str(path).replace("\\", "\\\\").replace(" ", "\\ ").replace("$", "$$").replace("#", "\\#")
-    )
+    """As Make and ninja read it: a backslash is one unless it stands before what it escapes."""
+    text = re.sub(r"(\\*)([ #:])", r"\1\1\\\2", str(path))
+    return text.replace("$", "$$")

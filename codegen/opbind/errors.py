@@ -77,10 +77,25 @@ class Diagnostic:
         if not text.strip():
             return []
         if not self.location.column:
-            return [f"  {text}"]
+            return [f"  {_cut(text, 0)[0]}"]
+        shown, index = _cut(text, self.location.column - 1)
         # Tabs are kept in front of the caret, so that it stands under its character.
-        lead = "".join("\t" if c == "\t" else " " for c in text[: self.location.column - 1])
-        return [f"  {text}", f"  {lead}^"]
+        lead = "".join("\t" if c == "\t" else " " for c in shown[:index])
+        return [f"  {shown}", f"  {lead}^"]
+
+
+# Of a line of the input: generated files may have any.
+_LONGEST_EXCERPT = 400
+
+
+def _cut(text: str, index: int) -> tuple[str, int]:
+    """What is shown of a line, the character at `index` among it, and where that then is."""
+    if len(text) <= _LONGEST_EXCERPT:
+        return text, index
+    start = max(0, min(index, len(text)) - _LONGEST_EXCERPT // 2)
+    end = start + _LONGEST_EXCERPT
+    before, after = "..." if start else "", "..." if end < len(text) else ""
+    return f"{before}{text[start:end]}{after}", index - start + len(before)
 
 
 class SchemaError(Exception):

@@ -33,6 +33,10 @@ class Field:
     name: str
     kind: FieldKind
     doc: str
+    # A value as YAML writes it after 'name:', on one line; or the lines below it.
+    example: str
+    # What an entry without it has, as text; '' when that is nothing, or is said in `doc`.
+    default: str = ""
     # The values a text may have; any when empty.
     allowed: tuple[str, ...] = ()
     # Whether an entry without it is an error.
@@ -45,66 +49,91 @@ class Field:
     is_native: bool = False
 
 
-def _native(
-    name: str,
-    kind: FieldKind,
-    doc: str,
-    allowed: tuple[str, ...] = (),
-    *,
-    required: bool = False,
-    splits: bool = False,
-) -> Field:
-    return Field(name, kind, doc, allowed, required, splits, is_native=True)
-
-
 # The keys of one op, in the order of the docs.
 ENTRY_FIELDS = (
-    _native("func", FieldKind.TEXT, "The op's schema.", required=True),
-    _native(
+    Field(
+        "func",
+        FieldKind.TEXT,
+        "The op's schema.",
+        "scale(Tensor self, float alpha=1.0) -> Tensor",
+        required=True,
+        is_native=True,
+    ),
+    Field(
         "dispatch",
         FieldKind.MAP,
         "Kernels by dispatch key, which make the op one of your own; several keys may stand before "
         "one kernel, with commas. Ignored in a plain list of entries, where every op is ATen's.",
+        "{CPU: scale_cpu, Meta: scale_meta}",
+        is_native=True,
     ),
-    _native(
+    Field(
         "variants",
         FieldKind.TEXTS,
         "Whether the op is a function, a method of Tensor, or both.",
+        "function, method",
+        "function",
         ("function", "method"),
         splits=True,
+        is_native=True,
     ),
-    Field("doc", FieldKind.TEXT, "What the op does; becomes the function's __doc__."),
-    Field("examples", FieldKind.TEXTS, "Python examples for the docs, each a text of its own."),
-    Field("python_name", FieldKind.NAME, "The Python function's name, if not the schema's."),
+    Field(
+        "doc",
+        FieldKind.TEXT,
+        "What the op does; becomes the function's `__doc__`.",
+        "Multiply by alpha.",
+    ),
+    Field(
+        "examples",
+        FieldKind.TEXTS,
+        "Python examples for the docs, each a text of its own.",
+        '["demo_ops.scale(torch.ones(2), 3)"]',
+    ),
+    Field(
+        "python_name",
+        FieldKind.NAME,
+        "The Python function's name, if not the schema's.",
+        "scale_by",
+    ),
     Field(
         "aliases",
         FieldKind.MAP_OF_TEXTS,
-        "Further keyword names of arguments: {dim: [axis]}.",
+        "Further keyword names of arguments.",
+        "{alpha: [factor, by]}",
         splits=True,
     ),
     Field(
         "numbers_as_tensors",
         FieldKind.FLAG,
         "Whether a Python number may stand for a Tensor argument.",
+        "true",
+        "false",
     ),
     Field(
         "gil",
         FieldKind.TEXT,
-        "Whether the kernel runs without the GIL (release, the default) or with it.",
+        "Whether the kernel runs without the GIL (release) or with it (hold).",
+        "hold",
+        "release",
         ("release", "hold"),
     ),
     Field(
         "call",
         FieldKind.TEXT,
-        "Whether the binding calls through the dispatcher (the default) or the kernel directly.",
+        "Whether the binding calls through the dispatcher, or the kernel directly, past autograd "
+        "and every mode.",
+        "direct",
+        "dispatcher",
         ("dispatcher", "direct"),
         own_only=True,
     ),
     Field(
         "autograd",
         FieldKind.TEXT,
-        "What a backward pass does: error (the default) raises and names the op, none falls "
-        "through to what the kernel calls, external leaves it to the author.",
+        "What a backward pass does: error raises and names the op, none falls through to what the "
+        "kernel calls, external leaves it to the author.",
+        "external",
+        "error",
         ("error", "none", "external"),
         own_only=True,
     ),
@@ -112,80 +141,204 @@ ENTRY_FIELDS = (
         "fake",
         FieldKind.TEXT,
         "A Python fake for an op whose output's shape depends on data: module:function.",
+        "demo_fakes:scale",
         own_only=True,
     ),
-    _native(
+    Field(
         "device_guard",
         FieldKind.FLAG,
-        "Whether the current device is set to the first tensor's around the kernel (default true).",
+        "Whether the current device is set to the first tensor's around the kernel.",
+        "false",
+        "true",
+        is_native=True,
     ),
-    _native(
+    Field(
         "device_check",
         FieldKind.TEXT,
-        "Whether torch checks that all tensors are on one device.",
+        "Whether torch checks that all tensors are on one device. Says nothing here.",
+        "NoCheck",
+        "ExactSame",
         ("NoCheck", "ExactSame"),
+        is_native=True,
     ),
-    _native("python_module", FieldKind.TEXT, "The module the function is in: nn, linalg, fft."),
-    _native(
+    Field(
+        "python_module",
+        FieldKind.TEXT,
+        "The module of torch that the function is in: nn, linalg, fft, special, sparse or nested.",
+        "linalg",
+        is_native=True,
+    ),
+    Field(
         "category_override",
         FieldKind.TEXT,
         "Makes a function a factory, whatever its arguments: factory, new, like.",
+        "factory",
+        is_native=True,
     ),
-    _native("manual_cpp_binding", FieldKind.FLAG, "Whether torch writes the C++ method by hand."),
-    _native("tags", FieldKind.TEXTS, "Properties of the op, of those in KNOWN_TAGS."),
-    _native("autogen", FieldKind.TEXTS, "Further overloads that torchgen derives.", splits=True),
-    _native("structured", FieldKind.FLAG, "Whether the kernel is in torchgen's structured form."),
-    _native(
-        "structured_delegate", FieldKind.TEXT, "The out overload whose kernel this one shares."
+    Field(
+        "manual_cpp_binding",
+        FieldKind.FLAG,
+        "Whether torch writes the C++ method by hand.",
+        "true",
+        "false",
+        is_native=True,
     ),
-    _native("structured_inherits", FieldKind.TEXT, "The structured kernel's base class."),
-    _native("precomputed", FieldKind.TEXTS, "What a structured kernel computes ahead."),
-    _native("ufunc_inner_loop", FieldKind.TEXT_OR_MAP, "A structured kernel's inner loops."),
-    _native("cpp_no_default_args", FieldKind.TEXTS, "Arguments without a default in C++."),
-    _native(
+    Field(
+        "tags",
+        FieldKind.TEXTS,
+        "Properties of the op, of those in torch's tags.yaml; another is a warning.",
+        "[pointwise, pt2_compliant_tag]",
+        is_native=True,
+    ),
+    Field(
+        "autogen",
+        FieldKind.TEXTS,
+        "Further overloads that torchgen derives.",
+        "scale.out",
+        splits=True,
+        is_native=True,
+    ),
+    Field(
+        "structured",
+        FieldKind.FLAG,
+        "Whether the kernel is in torchgen's structured form.",
+        "true",
+        "false",
+        is_native=True,
+    ),
+    Field(
+        "structured_delegate",
+        FieldKind.TEXT,
+        "The out overload whose kernel this one shares.",
+        "scale.out",
+        is_native=True,
+    ),
+    Field(
+        "structured_inherits",
+        FieldKind.TEXT,
+        "The structured kernel's base class.",
+        "TensorIteratorBase",
+        is_native=True,
+    ),
+    Field(
+        "precomputed",
+        FieldKind.TEXTS,
+        "What a structured kernel computes ahead.",
+        "\n  - dim -> int dim",
+        is_native=True,
+    ),
+    Field(
+        "ufunc_inner_loop",
+        FieldKind.TEXT_OR_MAP,
+        "A structured kernel's inner loops.",
+        "{Generic: scale (AllAndComplex)}",
+        is_native=True,
+    ),
+    Field(
+        "cpp_no_default_args",
+        FieldKind.TEXTS,
+        "Arguments without a default in C++.",
+        "[alpha]",
+        is_native=True,
+    ),
+    Field(
         "use_const_ref_for_mutable_tensors",
         FieldKind.FLAG,
         "Whether written tensors are passed as const references in C++.",
+        "true",
+        "false",
+        is_native=True,
     ),
-    _native("manual_kernel_registration", FieldKind.FLAG, "Whether torch registers by hand."),
+    Field(
+        "manual_kernel_registration",
+        FieldKind.FLAG,
+        "Whether torch registers by hand.",
+        "true",
+        "false",
+        is_native=True,
+    ),
 )
 
 LIBRARY_FIELDS = (
     Field(
         "namespace",
         FieldKind.NAME,
-        "The dispatcher's namespace (torch.ops.NAMESPACE.*) and the C++ one.",
+        "The dispatcher's namespace (`torch.ops.NAMESPACE.*`) and the C++ one.",
+        "demo",
         required=True,
     ),
-    Field("module", FieldKind.NAME, "The Python package's name; NAMESPACE_ops by default."),
+    Field(
+        "module",
+        FieldKind.NAME,
+        "The Python package's name; NAMESPACE_ops when not given.",
+        "demo_ops",
+    ),
     Field(
         "host",
         FieldKind.TEXT,
         "What gives the module its Tensor type.",
+        "torch",
+        "torch",
         ("torch",),
     ),
-    Field("shards", FieldKind.COUNT, "The number of C++ files for functions, from 1 to 256."),
-    Field("doc", FieldKind.TEXT, "The module's __doc__."),
+    Field(
+        "shards",
+        FieldKind.COUNT,
+        "The number of C++ files for functions, from 1 to 256.",
+        "4",
+        "1",
+    ),
+    Field("doc", FieldKind.TEXT, "The module's `__doc__`.", "Operators of the demo library."),
 )
 
 DEPRECATED_FIELDS = (
-    Field("name", FieldKind.TEXT, "The old signature, as a schema.", required=True),
-    Field("aten", FieldKind.TEXT, "The call that stands for it: add(self, other, alpha).",
-          required=True),
-)  # fmt: skip
+    Field(
+        "name",
+        FieldKind.TEXT,
+        "The old signature, as a schema.",
+        "add(Tensor self, Scalar alpha, Tensor other) -> Tensor",
+        required=True,
+    ),
+    Field(
+        "aten",
+        FieldKind.TEXT,
+        "The call that stands for it.",
+        "add(self, other, alpha)",
+        required=True,
+    ),
+)
 
 TAG_FIELDS = (
-    Field("tag", FieldKind.NAME, "A tag's name, in tags.yaml.", required=True),
-    Field("desc", FieldKind.TEXT, "What the tag says."),
+    Field("tag", FieldKind.NAME, "A tag's name, in tags.yaml.", "pointwise", required=True),
+    Field("desc", FieldKind.TEXT, "What the tag says.", "Works on each element by itself."),
 )
 
 TOP_FIELDS = (
-    Field("library", FieldKind.RECORD, "What the generated library is called."),
-    Field("functions", FieldKind.ENTRIES, "The ops, in entries.", required=True),
-    Field("deprecated", FieldKind.ENTRIES, "Old signatures that are still taken."),
+    Field(
+        "library",
+        FieldKind.RECORD,
+        "What the generated library is called; own ops need one.",
+        "{namespace: demo, module: demo_ops}",
+    ),
+    Field(
+        "functions",
+        FieldKind.ENTRIES,
+        "The ops, one entry for each overload.",
+        "\n- func: relu(Tensor self) -> Tensor",
+        required=True,
+    ),
+    Field(
+        "deprecated",
+        FieldKind.ENTRIES,
+        "Old signatures that are still taken.",
+        "\n- name: add(Tensor self, Scalar alpha, Tensor other) -> Tensor\n"
+        "  aten: add(self, other, alpha)",
+    ),
 )
 
 MAX_SHARDS = 256
+# Of a NAME.
+MAX_NAME = 200
 
 _KNOWN_TAGS = """
     inplace_view pt2_compliant_tag view_copy dynamic_output_shape data_dependent_output generated

@@ -27,6 +27,7 @@ from .fields import (
     DEPRECATED_FIELDS,
     ENTRY_FIELDS,
     LIBRARY_FIELDS,
+    MAX_NAME,
     MAX_SHARDS,
     TAG_FIELDS,
     TOP_FIELDS,
@@ -100,6 +101,8 @@ class RawEntry:
 
     values: dict[str, RawNode]
     location: Location
+    # False when a field was not good, and is not among the values.
+    is_whole: bool = True
 
     def has(self, name: str) -> bool:
         return name in self.values
@@ -353,7 +356,7 @@ def _read_nodes(source: _Source, diagnostics: Diagnostics) -> tuple[RawNode | No
         diagnostics.add(_yaml_fault(source, error))
     except (ValueError, OverflowError) as error:
         # PyYAML's own parser lets impossible escapes and versions through to Python's int and chr.
-        diagnostics.error(Location(source.file), f"no YAML: {error}", rule="yaml-syntax")
+        diagnostics.error(builder.place, f"no YAML: {error}", rule="yaml-syntax")
     else:
         return builder.root, True
     return builder.partial(), False
@@ -379,6 +382,8 @@ class _Builder:
         # (first, last) line of each block scalar, in which tabs are text.
         self._blocks: list[tuple[int, int]] = []
         self.root: RawNode | None = None
+        # Where the last event was.
+        self.place = source.place(0, 0)
         self._takers: dict[type, Callable[[Any], None]] = {
             yaml.ScalarEvent: self._scalar,
             yaml.SequenceStartEvent: self._open,
@@ -393,6 +398,7 @@ class _Builder:
         taker = self._takers.get(type(event))
         if taker is not None:
             taker(event)
+            self.place = self._place(event)
 
     def partial(self) -> RawNode | None:
         """What was read before a fault; the entry or the field that it is in is left out."""
@@ -604,7 +610,7 @@ class _Checker:
         # Without what it must have there is nothing that a later stage could say of it.
         if any(f.required and f.name not in values for f in table) and table is not TOP_FIELDS:
             return None
-        return RawEntry(values, node.location)
+        return RawEntry(values, node.location, len(values) == len(node.items))
 
     def _not_a_mapping(self, node: RawNode, table: tuple[Field, ...], what: str) -> None:
         example = f"write '{table[0].name}: ...'" if table is not LIBRARY_FIELDS else _EXAMPLE
@@ -755,6 +761,9 @@ def _text_fault(spec: Field, text: str) -> str:
         good = text in ("true", "True", "TRUE", "false", "False", "FALSE")
         return "" if good else "write true or false"
     if spec.kind is FieldKind.NAME:
+        # It is in the names of files.
+        if len(text) > MAX_NAME:
+            return f"a name has at most {MAX_NAME} characters"
         return "" if _NAME.match(text) else "a name has letters, digits and '_', and no digit first"
     if spec.kind is FieldKind.COUNT:
         good = bool(re.fullmatch("[1-9][0-9]{0,2}", text)) and int(text) <= MAX_SHARDS

@@ -76,7 +76,10 @@ def _at(text: str, location: Location | None) -> Place:
 
 
 def parse_file(raw: RawFile, diagnostics: Diagnostics) -> SchemaFile:
-    """All of a file's ops; an entry with an error is reported and left out. Raises nothing."""
+    """All of a file's ops; an entry with an error is reported and left out. Raises nothing.
+
+    Where `diagnostics` has errors of the loader, what they alone may have caused is not reported.
+    """
     return _FileParser(raw, diagnostics).file()
 
 
@@ -97,6 +100,8 @@ class _FileParser:
     def __init__(self, raw: RawFile, diagnostics: Diagnostics) -> None:
         self._raw = raw
         self._diagnostics = diagnostics
+        # Whether the library may be missing for a fault of its own.
+        self._is_library_lost = raw.library is None and diagnostics.has_errors
         self._is_mapping = raw.form is FileForm.MAPPING
         self._library = _library(raw.library)
         self._seen: dict[tuple[bool, str], Location] = {}
@@ -104,7 +109,7 @@ class _FileParser:
     def file(self) -> SchemaFile:
         ops = [self._op(entry) for entry in self._raw.functions]
         deprecated = [self._deprecated(entry) for entry in self._raw.deprecated]
-        if self._raw.library is None:
+        if self._raw.library is None and not self._is_library_lost:
             self._require_library([op for op in ops if op is not None])
         return SchemaFile(
             PurePath(self._raw.file).name,
@@ -131,7 +136,7 @@ class _FileParser:
         before = len(self._diagnostics.items)
         is_own = self._is_mapping and entry.has("dispatch")
         schema = self._schema(entry.node("func"), is_own)
-        if schema is None:
+        if schema is None or not entry.is_whole:
             return None
         name = str(schema.name)
         op = Op(
@@ -143,7 +148,7 @@ class _FileParser:
         )
         self._check_own_keys(entry, is_own, name)
         self._check_fake(entry, name)
-        self._check_tags(entry, is_own, name)
+        self._check_tags(entry, name)
         self._check_duplicate(op)
         found = self._diagnostics.items[before:]
         is_good = all(item.severity is not Severity.ERROR for item in found)
@@ -173,7 +178,7 @@ class _FileParser:
         namespace = schema.name.namespace
         if namespace == expected:
             return replace(schema, name=replace(schema.name, namespace=""))
-        if namespace and is_own and schema.location is not None:
+        if namespace and is_own and schema.location is not None and not self._is_library_lost:
             message = f"an own op is in its library's namespace {expected!r}, not in {namespace!r}"
             name = str(schema.name)
             self._error(schema.location, message, "foreign-namespace", name, "leave it out")
@@ -202,14 +207,14 @@ class _FileParser:
             message = f"the fake {reader.shortened(fake.text)!r} names no function"
             self._error(fake.location, message, "bad-fake", name, "write module:function")
 
-    def _check_tags(self, entry: RawEntry, is_own: bool, name: str) -> None:
-        # Those of torch's own ops say nothing to a binding, and a newer torch has more of them.
-        report = self._diagnostics.error if is_own else self._diagnostics.warning
+    def _check_tags(self, entry: RawEntry, name: str) -> None:
         for tag in entry.texts("tags"):
             if tag.text not in KNOWN_TAGS:
                 message = f"torch 2.13 has no tag {reader.shortened(tag.text)!r}"
                 hint = did_you_mean(tag.text, KNOWN_TAGS)
-                report(tag.location, message, subject=name, hint=hint, rule="unknown-tag")
+                self._diagnostics.warning(
+                    tag.location, message, subject=name, hint=hint, rule="unknown-tag"
+                )
 
     def _aliases(self, entry: RawEntry, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
         names = [a.name for a in schema.arguments]
@@ -219,7 +224,8 @@ class _FileParser:
         for argument, aliases in entry.lists("aliases"):
             if argument.text not in names:
                 message = f"aliases: no argument is named {reader.shortened(argument.text)!r}"
-                hint = did_you_mean(argument.text, names) or f"there are: {', '.join(names)}"
+                listed = reader.shortened(f"there are: {', '.join(names)}")
+                hint = did_you_mean(argument.text, names) or listed
                 self._error(argument.location, message, "bad-alias", subject, hint)
             for alias in aliases:
                 self._check_alias(alias, taken, subject)
@@ -271,7 +277,7 @@ class _FileParser:
 
     def _deprecated(self, entry: RawEntry) -> Deprecated | None:
         schema, call = self._schema(entry.node("name")), entry.node("aten")
-        if schema is None or call is None:
+        if schema is None or call is None or not entry.is_whole:
             return None
         if not _CALL.match(call.text.strip()):
             message = f"aten: {reader.shortened(call.text)!r} is no call"

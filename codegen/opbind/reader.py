@@ -8,6 +8,7 @@ they have the form at all.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -241,6 +242,9 @@ class Reader:
             found.has_star, found.idle_star = True, token
         elif self._accept("..."):
             found.is_vararg = True
+            if any(a.default is not None for a, _ in found.named):
+                message = "PyTorch's parser refuses '...' after a default"
+                self._warn(token, message, "torch-refuses")
         else:
             found.add(self._argument(), token)
 
@@ -270,13 +274,20 @@ class Reader:
 
     def _check_order(self, found: _ArgumentList) -> None:
         optional = ""
+        late: list[tuple[Argument, Token]] = []
         for argument, token in found.named[: len(found.positional)]:
             if argument.default is not None:
-                optional = argument.name
+                optional = optional or argument.name
             elif optional:
-                message = f"{argument.name!r} has no default and follows {optional!r}, which has"
-                self._warn(token, message, "default-order", "give it one, or move it before")
-                return
+                late.append((argument, token))
+        if not late:
+            return
+        # PyTorch lets lists pass.
+        refused = [item for item in late if not isinstance(item[0].type, ListType)]
+        argument, token = (refused or late)[0]
+        message = f"{argument.name!r} has no default and follows {optional!r}, which has"
+        message += ", and PyTorch's parser refuses that" if refused else ""
+        self._warn(token, message, "default-order", "give it one, or move it before")
 
     # ------------------------------------------------------------ returns
 
@@ -323,13 +334,21 @@ class Reader:
     def _type(self) -> _Marked:
         """A type and all that stands behind it: `?`, `[]`, `[N]`, alias marks."""
         self._depth += 1
-        result, marks = self._base(), [self._alias_mark()]
-        nesting = self._depth
+        result, start = self._base(), self._current
+        marks = [self._alias_mark()]
+        if marks[0] is not None and _takes_no_mark(result):
+            message = f"PyTorch's parser refuses an alias mark of {shortened(str(result))}"
+            self._warn(start, message, "torch-refuses", "delete it")
+        nesting, sized = self._depth, None
         while True:
+            token = self._current
             if self._is("["):
+                self._warn_of_size(sized)
                 result, nesting = ListType(result, self._list_size()), nesting + 1
+                sized = token if result.size is not None else None
                 marks.append(self._alias_mark())
             elif self._accept("?"):
+                self._warn_of_optional(result, token)
                 result = result if isinstance(result, OptionalType) else OptionalType(result)
                 self._refuse_mark_after_optional()
             else:
@@ -337,7 +356,25 @@ class Reader:
             if nesting > _MAX_DEPTH:
                 raise self._error(self._current.offset, "the type is nested too deep", "too-deep")
         self._depth -= 1
+        if self._depth:
+            self._warn_of_size(sized)
         return _Marked(result, tuple(marks))
+
+    def _warn_of_size(self, sized: Token | None) -> None:
+        if sized is not None:
+            message = "PyTorch's parser refuses a list's size within a type"
+            self._warn(sized, message, "torch-refuses", "write []")
+
+    def _warn_of_optional(self, type_: Type, token: Token) -> None:
+        inner = type_.element if isinstance(type_, OptionalType) else type_
+        if inner is not type_ and isinstance(inner, ListType) and inner.size is not None:
+            message = "PyTorch's parser refuses a second '?'"
+            self._warn(token, message, "torch-refuses", "delete it")
+        elif inner is not type_ and str(inner) in ("Scalar", "number"):
+            message = f"PyTorch reads a second '?' of {inner} as a union"
+            self._warn(token, message, "torch-misreads", "delete it")
+        elif type_ in (BaseType("None"), BaseType("NoneType")):
+            self._warn(token, f"PyTorch's parser refuses {type_}?", "torch-refuses")
 
     def _base(self) -> Type:
         if self._depth > _MAX_DEPTH:
@@ -473,6 +510,9 @@ class Reader:
         if not _fits(found, type_):
             message = f"the default {shortened(str(found))} of {name!r} is no {type_}"
             self._warn(start, message, "default-type")
+        elif _is_refused(found, type_):
+            message = f"PyTorch's parser takes no such default for {type_}"
+            self._warn(start, message, "torch-refuses", "give none, or take T? and None")
         return found
 
     def _value(self, element: Type, depth: int) -> Default:
@@ -622,15 +662,22 @@ def _torch_reads(text: str, found: Default, element: Type) -> str | None:
         return "" if text.endswith("J") else None
     if name == "complex":
         # It takes any number for an imaginary one and cuts its last character.
-        return "an imaginary number, cut short"
+        return "an imaginary number, cut short" if text[:-1].strip(".") else ""
     if name == "float" or "." in text or "e" in text:
-        return None
+        return "" if _underflows(text, found) else None
     if tokens.is_hex(text):
         return "0"
     if "E" in text:
         return text.split("E")[0]
     value = found.value
     return None if isinstance(value, int) and -(2**63) <= value < 2**63 else ""
+
+
+def _underflows(text: str, found: Default) -> bool:
+    """Whether a float is too small for C's strtod, which PyTorch reads it with."""
+    digits = text.lower().partition("e")[0]
+    is_small = isinstance(found.value, float) and abs(found.value) < sys.float_info.min
+    return is_small and not tokens.is_hex(text) and digits.strip("0.") != ""
 
 
 _INTS = frozenset({DefaultKind.INT, DefaultKind.NAME})
@@ -664,6 +711,45 @@ def _fits(default: Default, type_: Type) -> bool:
     if kinds is None:
         return default.kind is DefaultKind.NONE
     return default.kind in kinds
+
+
+# Elements of lists that PyTorch reads a default for.
+_LISTED = frozenset(
+    {"int", "SymInt", "DeviceIndex", "float", "bool", "complex", "ScalarType", "Layout"}
+    | {"MemoryFormat"}
+)
+# Types of which None is a default without '?'; and those without any default.
+_NONE = frozenset({"Tensor", "Generator", "Quantizer", "ConstQuantizerPtr"})
+_WITHOUT_DEFAULT = frozenset({"number", "SymBool"})
+
+
+def _is_refused(default: Default, type_: Type) -> bool:
+    """Whether PyTorch's parser has no reading for a default that is one of its type."""
+    if isinstance(type_, OptionalType):
+        return default.kind is DefaultKind.LIST or _is_foreign_name(default, type_)
+    if not isinstance(type_, ListType):
+        is_none = default.kind is DefaultKind.NONE and str(type_) not in _NONE
+        return is_none or str(type_) in _WITHOUT_DEFAULT or _is_foreign_name(default, type_)
+    if str(type_.element) not in _LISTED:
+        return True
+    if isinstance(default.value, tuple):
+        return any(_is_foreign_name(item, type_) for item in default.value)
+    return default.kind in (DefaultKind.NAME, DefaultKind.NONE)
+
+
+def _is_foreign_name(default: Default, type_: Type) -> bool:
+    """Whether PyTorch takes a name for a ScalarType alone, and the type is another."""
+    if default.kind is not DefaultKind.NAME or str(default) not in words.TYPE_DEFAULT_NAMES:
+        return False
+    # It does not look into optional lists.
+    is_optional_list = isinstance(type_, OptionalType) and isinstance(type_.element, ListType)
+    return is_optional_list or "ScalarType" not in str(type_)
+
+
+def _takes_no_mark(type_: Type) -> bool:
+    """Whether PyTorch reads no alias mark right behind a type."""
+    opening = ("__torch__", "Future(", "Await(", "RRef(")
+    return isinstance(type_, TupleType) or str(type_).startswith(opening)
 
 
 def _type_remedy(name: str) -> str:

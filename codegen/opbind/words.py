@@ -39,6 +39,10 @@ _DEFAULT_NAMES = """
     uint6 uint64 uint7 uint8
 """
 DEFAULT_NAMES = frozenset(_DEFAULT_NAMES.split())
+# All but these it takes for a ScalarType alone.
+TYPE_DEFAULT_NAMES = DEFAULT_NAMES - {
+    *("Mean", "complex", "contiguous_format", "float", "long", "strided"),
+}
 
 # What people write for a type, and what to write instead.
 TYPE_REMEDIES = {

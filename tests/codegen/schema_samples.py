@@ -81,9 +81,13 @@ class SchemaMaker:
     def _type_and_default(self) -> tuple[str, str | None]:
         base = self._pick(_BASES)
         if self._chance(0.1):
-            return self._odd_type(), None
+            return self._odd_type(), self._pick(("None", "None", "1", "[]", "long"))
         shape = self._pick(("", "", "", "?", "[]", "[]?", "[2]", "[2]?", "?[]", "[][]"))
         default = "None" if shape.endswith("?") else self._default(base, shape)
+        if self._chance(0.15):
+            # One that may fit by chance.
+            other = self._default(self._pick(_BASES), self._pick(("", "[]"))) or "None"
+            default = self._pick((other, f"[{other}]", "None", "[]"))
         return f"{base}{self._alias(base)}{shape}{self._list_alias(shape)}", default
 
     def _odd_type(self) -> str:
@@ -91,6 +95,9 @@ class SchemaMaker:
             (
                 *("Dict(str, Tensor)", "Dict(str,int[])?", "(int, int)", "(str,str)[]", "Any"),
                 *("Future(int)", "Stream", "Generator?", "QScheme", "None", "t", "Storage"),
+                *("Scalar??", "Generator", "int[2][]", "(int, int)(a)", "Dict(str, int)(a!)"),
+                *("Union(int, str)", "SymBool", "DeviceIndex", "Layout", "MemoryFormat?"),
+                *("__torch__.torch.classes.ns.C", "number", "AnyClassType", "int[][2]?", "None?"),
             )
         )
 

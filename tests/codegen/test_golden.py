@@ -4,6 +4,8 @@
 - `out/...`: the generated files that the case pins, a subset of all;
 - `stderr.txt`: the diagnostics: of a bad input, or the warnings of a good one.
 
+A case may instead hold several bad inputs, `NAME.yaml`: faults that each end the reading of a file.
+
 `pytest --update-golden` rewrites these. A new case starts as `ops.yaml` alone, or with empty files
 under `out/` for those that it shall pin.
 """
@@ -18,18 +20,31 @@ from click.testing import CliRunner
 from opbind.cli import main
 
 CASES = Path(__file__).parent / "cases"
-NAMES = sorted(path.parent.name for path in CASES.glob("*/ops.yaml"))
+NAMES = sorted({path.parent.name for path in CASES.glob("*/*.yaml")})
 
 
-def _run(case: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int, dict[str, str]]:
+def _run_all(case: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int, dict[str, str]]:
+    """As `_run`, of each input; of several only the diagnostics count, and all must be bad."""
+    inputs = sorted(path.name for path in case.glob("*.yaml"))
+    results = [_run(case, name, out, monkeypatch) for name in inputs]
+    if len(results) == 1:
+        return results[0]
+    assert {code for code, _ in results} == {2}
+    return 2, {
+        "plan.txt": "",
+        "stderr.txt": "".join(texts["stderr.txt"] for _, texts in results),
+    }
+
+
+def _run(
+    case: Path, name: str, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, dict[str, str]]:
     """Exit code and texts by the path below the case; run there, so that no path shows."""
     monkeypatch.chdir(case)
-    dumped = CliRunner().invoke(main, ["gen", "ops.yaml", "--dump-plan"], catch_exceptions=False)
+    dumped = CliRunner().invoke(main, ["gen", name, "--dump-plan"], catch_exceptions=False)
     texts = {"plan.txt": dumped.stdout, "stderr.txt": dumped.stderr}
     if dumped.exit_code == 0:
-        made = CliRunner().invoke(
-            main, ["gen", "ops.yaml", "--out", str(out)], catch_exceptions=False
-        )
+        made = CliRunner().invoke(main, ["gen", name, "--out", str(out)], catch_exceptions=False)
         assert made.exit_code == 0, made.output
         texts |= {
             f"out/{path.relative_to(out).as_posix()}": path.read_text(encoding="utf-8")
@@ -67,7 +82,7 @@ def test_case(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update_golden: bool
 ) -> None:
     case = CASES / name
-    code, texts = _run(case, tmp_path / "out", monkeypatch)
+    code, texts = _run_all(case, tmp_path / "out", monkeypatch)
     assert code in (0, 2)
     expected = _expectations(case, code, texts)
     diffs = [_compare(case, path, text, update_golden) for path, text in expected.items()]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from opbind import loader, parser, reader
-from opbind.errors import Diagnostics, Severity
+from opbind.errors import Diagnostic, Diagnostics, Location, Severity
 from opbind.loader import FileForm, RawFile, load, load_bytes, read_file
 from opbind.parser import parse_file
 
@@ -304,3 +304,11 @@ def test_both_parsers_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         found = read(data)
         assert found[2] == expected[2]
         assert expected[2] or found == expected
+
+
+@pytest.mark.parametrize("column", [1, 200, 5_000, 10_001])
+def test_of_a_long_line_a_part_is_shown(column: int) -> None:
+    text = "".join(chr(ord("a") + i % 26) for i in range(10_000))
+    shown = Diagnostic(Location("f", 1, column, text), "what").render().split("\n")
+    assert all(len(line) < 420 for line in shown)
+    assert shown[1].ljust(500)[shown[2].index("^")] == (text + " ")[column - 1]

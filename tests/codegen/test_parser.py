@@ -483,3 +483,54 @@ def test_every_rule_is_a_kebab_case_word() -> None:
 
 def test_every_key_has_a_text_for_the_docs() -> None:
     assert all(field.doc.endswith(".") for field in ENTRY_FIELDS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f(int a=1, ...) -> ()",
+        "f(*, int a=1, int b, ...) -> ()",
+        "f(int[2][] a) -> ()",
+        "f(int[2]?? a) -> ()",
+        "f((int[2], int) a) -> ()",
+        "f(None? a) -> ()",
+        "f((int, int)(a) x) -> ()",
+        "f(Future(int)! x) -> ()",
+        "f(int[]? a=[1]) -> ()",
+        "f(int[] a=None) -> ()",
+        "f(int[2] a=Mean) -> ()",
+        "f(int a=int8) -> ()",
+        "f(SymInt[2] a=[1, int8]) -> ()",
+        "f(str[] a=['x']) -> ()",
+        "f(Scalar[] a=[]) -> ()",
+        "f(number a=1) -> ()",
+        "f(Storage a=None) -> ()",
+        "f(float a=1e-310) -> ()",
+        "f(float a=1e-999) -> ()",
+        "f(complex a=7) -> ()",
+    ],
+)
+def test_what_only_pytorch_refuses_is_a_warning(text: str) -> None:
+    diagnostics = Diagnostics()
+    schema = parse_schema(text, None, diagnostics)
+    assert "torch-refuses" in {item.rule for item in diagnostics.items}
+    assert parse_schema(str(schema)) == schema
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f(int a, ...) -> ()",
+        "f(int[][2] a) -> int[2]?",
+        "f(int[2] a=[Mean]) -> ()",
+        "f(ScalarType[2] a=1) -> ()",
+        "f(ScalarType? a=int8) -> ()",
+        "f(Dict(str, int)(a!) x) -> ()",
+        "f(Tensor a=None, Generator b=None) -> ()",
+        "f(float a=2.2250738585072014e-308, float b=0e-999) -> ()",
+    ],
+)
+def test_what_pytorch_reads_is_no_warning(text: str) -> None:
+    diagnostics = Diagnostics()
+    parse_schema(text, None, diagnostics)
+    assert diagnostics.items == []

@@ -166,18 +166,6 @@ def test_a_folder_where_a_file_is_needed(tmp_path: Path) -> None:
     assert tree(tmp_path) == {}
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write into read-only folders")
-def test_a_read_only_folder_is_explained(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("old")
-    tmp_path.chmod(0o500)
-    try:
-        with pytest.raises(WriteError, match="is the folder read-only"):
-            write([Rendered("a", "new")], tmp_path)
-    finally:
-        tmp_path.chmod(0o700)
-    assert tree(tmp_path) == {"a": "old"}
-
-
 def test_permission_denied_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(target: Path, text: str) -> Path:
         raise PermissionError(errno.EACCES, "Permission denied", str(target))

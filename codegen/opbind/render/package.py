@@ -82,7 +82,13 @@ def _sort_key(name: str) -> tuple[object, ...]:
     """The order of isort: CONSTANTS, Classes, others; log1p before log10."""
     kind = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
     parts = re.split(r"(\d+)", name)
-    return (kind, [(int(part), "") if part.isdigit() else (-1, part) for part in parts], name)
+    return (kind, [_part_key(part) for part in parts], name)
+
+
+def _part_key(part: str) -> tuple[int, str]:
+    """Numbers by value, before words; they may have more digits than int() takes."""
+    digits = part.lstrip("0")
+    return (len(digits), digits) if part.isdigit() else (-1, part)
 
 
 def _has_overload(stubs: Iterable[StubView]) -> bool:
