@@ -7,7 +7,7 @@ written. A traceback means a bug.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -40,6 +40,9 @@ def main() -> None:
 @click.option("--out", type=_FOLDER, help="Folder for the generated files.")
 @click.option("--check", is_flag=True, help="Write nothing; print a diff and exit 1 if stale.")
 @click.option("--dump-plan", is_flag=True, help="Print the plan, and write nothing.")
+@click.option(
+    "--deprecated", type=_FILE, help="Further signatures: a list such as torch's deprecated.yaml."
+)
 @click.option("--list-outputs", is_flag=True, help="Print the files' paths, and write nothing.")
 @click.option(
     "--depfile", type=click.Path(dir_okay=False, path_type=Path), help="Also write a Make rule."
@@ -49,16 +52,17 @@ def gen(
     out: Path | None,
     check: bool,
     dump_plan: bool,
+    deprecated: Path | None,
     list_outputs: bool,
     depfile: Path | None,
 ) -> None:
     """Generate the C++ sources and the Python package of FILE."""
     if dump_plan:
-        click.echo(plan.dump(_planned(file)), nl=False)
+        click.echo(plan.dump(_planned(file, deprecated, is_rendered=False)), nl=False)
         return
     if out is None:
         raise click.UsageError("Missing option '--out'.")
-    generated = _generated(file)
+    generated = _generated(file, deprecated)
     if list_outputs:
         click.echo("".join(f"{out / f.path}\n" for f in generated.files), nl=False)
         return
@@ -114,14 +118,19 @@ def build(file: Path, sources: Sequence[Path], out: Path, build_dir: Path, jobs:
     click.echo(package)
 
 
-def _planned(file: Path) -> plan.BindingPlan:
+def _planned(file: Path, deprecated: Path | None, *, is_rendered: bool = True) -> plan.BindingPlan:
     """The plan of `file`; stops after the first stage that found an error."""
     diagnostics = Diagnostics()
     raw = loader.read_file(file, diagnostics)
+    if deprecated is not None:
+        more = loader.read_file(deprecated, diagnostics)
+        raw = replace(raw, deprecated=(*raw.deprecated, *more.deprecated))
     _stop_on_errors(diagnostics)
     schemas = parser.parse_file(raw, diagnostics)
     _stop_on_errors(diagnostics)
     planned = plan.plan(schemas, diagnostics)
+    if is_rendered:
+        plan.check_runtime(schemas, diagnostics)
     _stop_on_errors(diagnostics)
     verify.verify(planned, diagnostics)
     _stop_on_errors(diagnostics)
@@ -129,8 +138,8 @@ def _planned(file: Path) -> plan.BindingPlan:
     return planned
 
 
-def _generated(file: Path) -> Generated:
-    planned = _planned(file)
+def _generated(file: Path, deprecated: Path | None = None) -> Generated:
+    planned = _planned(file, deprecated)
     return Generated(planned, render.render(planned))
 
 
