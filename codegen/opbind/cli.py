@@ -68,7 +68,8 @@ def gen(
         return
     _write(generated, file, out, check)
     if depfile is not None and not check:
-        _write_depfile(depfile, generated, file, out)
+        inputs = (file,) if deprecated is None else (file, deprecated)
+        _write_depfile(depfile, generated, inputs, out)
 
 
 @main.command()
@@ -123,8 +124,7 @@ def _planned(file: Path, deprecated: Path | None, *, is_rendered: bool = True) -
     diagnostics = Diagnostics()
     raw = loader.read_file(file, diagnostics)
     if deprecated is not None:
-        more = loader.read_file(deprecated, diagnostics)
-        raw = replace(raw, deprecated=(*raw.deprecated, *more.deprecated))
+        raw = _with_deprecated(raw, deprecated, diagnostics)
     _stop_on_errors(diagnostics)
     schemas = parser.parse_file(raw, diagnostics)
     _stop_on_errors(diagnostics)
@@ -136,6 +136,16 @@ def _planned(file: Path, deprecated: Path | None, *, is_rendered: bool = True) -
     _stop_on_errors(diagnostics)
     _print(diagnostics.sorted())
     return planned
+
+
+def _with_deprecated(raw: loader.RawFile, path: Path, diagnostics: Diagnostics) -> loader.RawFile:
+    more = loader.read_file(path, diagnostics)
+    if more.functions:
+        place = more.functions[0].location
+        hint = "an entry has name: and aten:"
+        message = "a file of deprecated signatures holds an op"
+        diagnostics.error(place, message, hint=hint, rule="wrong-type")
+    return replace(raw, deprecated=(*raw.deprecated, *more.deprecated))
 
 
 def _generated(file: Path, deprecated: Path | None = None) -> Generated:
@@ -170,12 +180,12 @@ def _write(generated: Generated, file: Path, out: Path, check: bool) -> None:
         click.echo(f"{change.kind.value} {out / change.path}", err=True)
 
 
-def _write_depfile(depfile: Path, generated: Generated, file: Path, out: Path) -> None:
+def _write_depfile(depfile: Path, generated: Generated, files: Sequence[Path], out: Path) -> None:
     """`outputs: inputs` in Make's words: what makes a generated file stale."""
     package = Path(__file__).parent
     sources = sorted([*package.rglob("*.py"), *render.template_files()])
     outputs = " ".join(_escaped(out / f.path) for f in generated.files)
-    inputs = " ".join(_escaped(p) for p in (file, *sources))
+    inputs = " ".join(_escaped(p) for p in (*files, *sources))
     try:
         writer.write_text(depfile, f"{outputs}: {inputs}\n")
     except writer.WriteError as error:

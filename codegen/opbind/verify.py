@@ -29,10 +29,11 @@ _MOST_PARAMETERS = 255
 
 def verify(plan: BindingPlan, diagnostics: Diagnostics) -> None:
     """Report every fault of the plan."""
+    taken = _MODULE_NAMES | {one.stub_name for one in plan.structseqs}
     for function in plan.functions:
         _verify_overloads(function, plan.library.is_torch, diagnostics)
         _verify_sizes(function, diagnostics)
-        _verify_module_name(function, plan, diagnostics)
+        _verify_module_name(function, taken, diagnostics)
     _verify_cpp_names(plan, diagnostics)
     _verify_kernels(plan, diagnostics)
 
@@ -96,11 +97,12 @@ def _verify_sizes(function: Function, diagnostics: Diagnostics) -> None:
 # --- names ----------------------------------------------------------------------------------------
 
 
-def _verify_module_name(function: Function, plan: BindingPlan, diagnostics: Diagnostics) -> None:
-    taken = _MODULE_NAMES | {one.stub_name for one in plan.structseqs}
-    builtin = getattr(builtins, function.name, None)
+def _verify_module_name(
+    function: Function, taken: frozenset[str], diagnostics: Diagnostics
+) -> None:
+    builtin = getattr(builtins, function.attribute, None)
     is_exception = isinstance(builtin, type) and issubclass(builtin, BaseException)
-    if function.name in taken or is_exception:
+    if function.attribute in taken or is_exception:
         diagnostics.error(
             _place(function.signatures[0]),
             f"the package needs the name '{function.name}' for itself",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from .. import typemap
 from ..model import Library, Op, Return
 from . import calls, docs, names, order, torch_profile
 from .data import (
@@ -189,6 +190,8 @@ def _parameters(pair: _Pair) -> tuple[Parameter, ...]:
 
 def _returns_out(one: Layout, is_merged: bool) -> bool:
     """Whether a function returns what was given as `out` where the op returns nothing."""
+    if any(a.type != typemap.TENSOR_TYPE for a in one.outs):
+        return False
     return bool(one.outs) and (is_merged or len(one.outs) > 1 or one.outs[0].name == "out")
 
 
