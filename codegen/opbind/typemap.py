@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from . import cpp_text
 from .model import BaseType, Default, DefaultKind, ListType, OptionalType, Type
@@ -737,6 +738,7 @@ def key(type_: Type) -> str:
     return str(type_)
 
 
+@cache
 def find(type_: Type) -> TypeRow | None:
     """The row of a type, or None if it is not supported."""
     row = ROWS.get(key(type_))

@@ -19,7 +19,7 @@ from opbind import loader, parser, verify
 from opbind.errors import Diagnostics
 from opbind.model import SchemaFile
 from opbind.plan import BindingPlan, Function, Parameter, Signature, calls, dump, plan
-from opbind.plan.order import overlaps
+from shared_calls import overlaps
 
 torch = pytest.importorskip("torch")
 
