@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -42,6 +42,9 @@ def main() -> None:
 @click.option("--out", type=_FOLDER, help="Folder for the generated files.")
 @click.option("--check", is_flag=True, help="Write nothing; print a diff and exit 1 if stale.")
 @click.option("--dump-plan", is_flag=True, help="Print the plan, and write nothing.")
+@click.option(
+    "--deprecated", type=_FILE, help="Further signatures: a list such as torch's deprecated.yaml."
+)
 @click.option("--list-outputs", is_flag=True, help="Print the files' paths, and write nothing.")
 @click.option(
     "--depfile", type=click.Path(dir_okay=False, path_type=Path), help="Also write a Make rule."
@@ -51,22 +54,24 @@ def gen(
     out: Path | None,
     check: bool,
     dump_plan: bool,
+    deprecated: Path | None,
     list_outputs: bool,
     depfile: Path | None,
 ) -> None:
     """Generate the C++ sources and the Python package of FILE."""
     if dump_plan:
-        click.echo(plan.dump(_planned(file)), nl=False)
+        click.echo(plan.dump(_planned(file, deprecated, is_rendered=False)), nl=False)
         return
     if out is None:
         raise click.UsageError("Missing option '--out'.")
-    generated = _generated(file)
+    generated = _generated(file, deprecated)
     if list_outputs:
         click.echo("".join(f"{out / f.path}\n" for f in generated.files), nl=False)
         return
     _write(generated, file, out, check)
     if depfile is not None and not check:
-        _write_depfile(depfile, generated, file, out)
+        inputs = (file,) if deprecated is None else (file, deprecated)
+        _write_depfile(depfile, generated, inputs, out)
 
 
 @main.command()
@@ -145,7 +150,7 @@ def reference(format_: str, out: Path | None, check: bool) -> None:
         raise Exit(1)
 
 
-def _planned(file: Path) -> plan.BindingPlan:
+def _planned(file: Path, deprecated: Path | None, *, is_rendered: bool = True) -> plan.BindingPlan:
     """The plan of `file`; stops where an error was found.
 
     Entries are read and checked one by one, by three stages: all three speak, so that one run shows
@@ -153,11 +158,15 @@ def _planned(file: Path) -> plan.BindingPlan:
     """
     diagnostics = Diagnostics()
     raw = loader.read_file(file, diagnostics)
+    if deprecated is not None:
+        raw = _with_deprecated(raw, deprecated, diagnostics)
     schemas = parser.parse_file(raw, diagnostics)
     if raw.library is None and raw.form is loader.FileForm.MAPPING:
         # Own ops without a library: there is nothing to plan them for.
         _stop_on_errors(diagnostics)
     planned = plan.plan(schemas, diagnostics)
+    if is_rendered:
+        plan.check_runtime(schemas, diagnostics)
     _stop_on_errors(diagnostics)
     verify.verify(planned, diagnostics)
     _stop_on_errors(diagnostics)
@@ -165,8 +174,18 @@ def _planned(file: Path) -> plan.BindingPlan:
     return planned
 
 
-def _generated(file: Path) -> Generated:
-    planned = _planned(file)
+def _with_deprecated(raw: loader.RawFile, path: Path, diagnostics: Diagnostics) -> loader.RawFile:
+    more = loader.read_file(path, diagnostics)
+    if more.functions:
+        place = more.functions[0].location
+        hint = "an entry has name: and aten:"
+        message = "a file of deprecated signatures holds an op"
+        diagnostics.error(place, message, hint=hint, rule="wrong-type")
+    return replace(raw, deprecated=(*raw.deprecated, *more.deprecated))
+
+
+def _generated(file: Path, deprecated: Path | None = None) -> Generated:
+    planned = _planned(file, deprecated)
     return Generated(planned, render.render(planned))
 
 
@@ -197,12 +216,12 @@ def _write(generated: Generated, file: Path, out: Path, check: bool) -> None:
         click.echo(f"{change.kind.value} {out / change.path}", err=True)
 
 
-def _write_depfile(depfile: Path, generated: Generated, file: Path, out: Path) -> None:
+def _write_depfile(depfile: Path, generated: Generated, files: Sequence[Path], out: Path) -> None:
     """`outputs: inputs` in Make's words: what makes a generated file stale."""
     package = Path(__file__).parent
     sources = sorted([*package.rglob("*.py"), *render.template_files()])
     outputs = " ".join(_escaped(out / f.path) for f in generated.files)
-    inputs = " ".join(_escaped(p) for p in (file, *sources))
+    inputs = " ".join(_escaped(p) for p in (*files, *sources))
     try:
         writer.write_text(depfile, f"{outputs}: {inputs}\n")
     except writer.WriteError as error:

@@ -291,6 +291,10 @@ class Op:
     category_override: str = ""
     manual_cpp_binding: bool = False
     tags: tuple[str, ...] = ()
+    # Further overloads that torchgen derives.
+    autogen: tuple[str, ...] = ()
+    # Written tensors are const references in C++.
+    const_written: bool = False
     location: Location | None = field(default=None, compare=False, repr=False)
 
 
@@ -314,6 +318,11 @@ class Library:
     shards: int = 1
     doc: str = ""
     location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_torch(self) -> bool:
+        """Whether the ops are torch's own, with torch's rules for names and namespaces."""
+        return self.namespace == "aten"
 
 
 @dataclass(frozen=True, slots=True)

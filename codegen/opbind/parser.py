@@ -325,6 +325,8 @@ def _with_fields(op: Op, entry: RawEntry) -> Op:
         category_override=entry.text("category_override"),
         manual_cpp_binding=entry.flag("manual_cpp_binding", False),
         tags=tuple(t.text for t in entry.texts("tags")),
+        autogen=tuple(t.text for t in entry.texts("autogen")),
+        const_written=entry.flag("use_const_ref_for_mutable_tensors", False),
     )
 
 

@@ -18,6 +18,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from . import cpp_text
 from .model import BaseType, Default, DefaultKind, ListType, OptionalType, Type
@@ -98,8 +99,10 @@ class TypeRow:
     is_tensor_like: bool = False
     # Borrowed, and held by host::hold while the kernel runs without the GIL.
     is_held: bool = False
-    # A lone value may stand for a list of N.
-    broadcasts: bool = False
+    # What may stand alone for a list of N; empty where nothing may.
+    lone: frozenset[str] = frozenset()
+    # A list whose N is part of its type, so that it is always given: `{N}` in the C++ type.
+    is_array: bool = False
     # `f(1, 2)` may stand for `f((1, 2))`.
     takes_varargs: bool = False
     # `self` of this type is called `input` in a function.
@@ -109,10 +112,22 @@ class TypeRow:
     defaults: Mapping[DefaultKind, DefaultRule] = field(default_factory=dict)
     # What the defaults may be, for messages.
     defaults_text: str = "no default"
+    # Whether the C++ runtime has the accessor, and can wrap a return. What it has not is planned
+    # and cannot be rendered.
+    in_runtime: bool = True
+
+    @property
+    def broadcasts(self) -> bool:
+        """Whether a lone value may stand for a list of N."""
+        return bool(self.lone)
 
     def accepts_with(self, size: int) -> frozenset[str]:
         """The kinds of values that a parameter of `T[size]` takes."""
-        return self.accepts | _INT if size and self.broadcasts else self.accepts
+        return self.accepts | self.lone if size else self.accepts
+
+    def cpp_with(self, size: int) -> str:
+        """C++ type of a parameter of `T[size]`."""
+        return self.cpp_argument.replace("{N}", str(size))
 
     def stub_with(self, size: int) -> str:
         """The stub's type of a parameter of `T[size]`."""
@@ -315,12 +330,19 @@ _MEMORY_FORMAT_RULES = {
 # A tensor of no dimension may stand for a number of its dtype.
 _TENSOR = frozenset({"tensor", "0-dim int tensor", "0-dim float tensor", "0-dim bool tensor"})
 _INT = frozenset({"int", "index", "0-dim int tensor"})
+_SYMINT = _INT | {"symbolic int"}
 _BOOL = frozenset({"bool"})
 _NUMBERS = frozenset({"int", "bool", "float", "complex"})
-_SCALAR = _NUMBERS | frozenset({"0-dim int tensor", "0-dim float tensor", "0-dim bool tensor"})
+_SCALAR = _NUMBERS | frozenset(
+    {"0-dim int tensor", "0-dim float tensor", "0-dim bool tensor", "symbolic int"}
+)
 _FLOAT = _SCALAR - {"complex"}
 _INTS = frozenset({"list of ints", "empty list"})
+_SYMINTS = _INTS | {"list of symbolic ints"}
+_FLOATS = frozenset({"list of ints", "list of floats", "empty list"})
+_SCALARS = _FLOATS | {"list of complex numbers", "list of bools", "list of symbolic ints"}
 _TENSORS = frozenset({"list of tensors", "empty list"})
+_OPTIONAL_TENSORS = _TENSORS | {"list of tensors and None"}
 _STR = frozenset({"str"})
 _DTYPE = frozenset({"dtype", "Python type"})
 _DEVICE = frozenset({"device", "str", "int"})
@@ -351,17 +373,91 @@ _BASE_ROWS = (
         renames_self=True,
     ),
     TypeRow(
-        schema="Tensor[]",
-        cpp_argument="at::TensorList",
-        accessor="tensorlist",
-        tag="TENSOR_LIST",
-        cpp_return="std::vector<at::Tensor>",
-        stub_argument="tuple[Tensor, ...] | list[Tensor]",
-        stub_return="tuple[Tensor, ...]",
-        accepts=_TENSORS,
+        schema="int",
+        cpp_argument="int64_t",
+        accessor="toInt64",
+        tag="INT64",
+        cpp_return="int64_t",
+        stub_argument="int",
+        stub_return="int",
+        accepts=_INT,
         rank=1,
-        ownership="each element is owned: another thread may clear the list",
-        is_tensor_like=True,
+        ownership=_VALUE,
+        defaults=_INT_RULES,
+        defaults_text="an int",
+    ),
+    TypeRow(
+        schema="DeviceIndex",
+        cpp_argument="at::DeviceIndex",
+        accessor="toInt64",
+        tag="DEVICE_INDEX",
+        stub_argument="int",
+        accepts=_INT,
+        rank=2,
+        ownership=_VALUE,
+        defaults=_INT_RULES,
+        defaults_text="an int",
+        in_runtime=False,
+    ),
+    TypeRow(
+        schema="SymInt",
+        cpp_argument="c10::SymInt",
+        accessor="toSymInt",
+        tag="SYM_INT",
+        cpp_return="c10::SymInt",
+        stub_argument="int | torch.SymInt",
+        stub_return="int | torch.SymInt",
+        accepts=_SYMINT,
+        rank=3,
+        ownership="a value, which shares the symbolic node",
+        defaults=_INT_RULES,
+        defaults_text="an int",
+        in_runtime=False,
+    ),
+    # A lone int may stand for `int[N]`; as in torch, such a list comes before other numbers.
+    TypeRow(
+        schema="int[]",
+        cpp_argument="at::IntArrayRef",
+        accessor="intlist",
+        tag="INT_LIST",
+        cpp_return="std::vector<int64_t>",
+        stub_argument="tuple[int, ...] | list[int]",
+        stub_return="tuple[int, ...]",
+        accepts=_INTS,
+        rank=4,
+        ownership="a copy, on the stack up to 8 elements",
+        lone=_INT,
+        takes_varargs=True,
+        stub_lone="int",
+        defaults=_INTS_RULES,
+        defaults_text="a list of ints",
+    ),
+    TypeRow(
+        schema="DimVector",
+        cpp_argument="at::DimVector",
+        accessor="intlist",
+        tag="DIM_VECTOR",
+        stub_argument="tuple[int, ...] | list[int]",
+        accepts=_INTS,
+        rank=5,
+        ownership="a copy, on the stack up to 5 elements",
+        in_runtime=False,
+    ),
+    TypeRow(
+        schema="SymInt[]",
+        cpp_argument="c10::SymIntArrayRef",
+        accessor="symintlist",
+        tag="SYM_INT_LIST",
+        stub_argument="tuple[int | torch.SymInt, ...] | list[int | torch.SymInt]",
+        accepts=_SYMINTS,
+        rank=6,
+        ownership="a copy, on the stack up to 8 elements",
+        lone=_SYMINT,
+        takes_varargs=True,
+        stub_lone="int | torch.SymInt",
+        defaults=_INTS_RULES,
+        defaults_text="a list of ints",
+        in_runtime=False,
     ),
     TypeRow(
         schema="bool",
@@ -372,24 +468,10 @@ _BASE_ROWS = (
         stub_argument="bool",
         stub_return="bool",
         accepts=_BOOL,
-        rank=2,
+        rank=7,
         ownership=_VALUE,
         defaults=_BOOL_RULES,
         defaults_text="True or False",
-    ),
-    TypeRow(
-        schema="int",
-        cpp_argument="int64_t",
-        accessor="toInt64",
-        tag="INT64",
-        cpp_return="int64_t",
-        stub_argument="int",
-        stub_return="int",
-        accepts=_INT,
-        rank=3,
-        ownership=_VALUE,
-        defaults=_INT_RULES,
-        defaults_text="an int",
     ),
     TypeRow(
         schema="float",
@@ -400,7 +482,7 @@ _BASE_ROWS = (
         stub_argument="float",
         stub_return="float",
         accepts=_FLOAT,
-        rank=4,
+        rank=8,
         ownership=_VALUE,
         defaults=_FLOAT_RULES,
         defaults_text="a number",
@@ -414,11 +496,70 @@ _BASE_ROWS = (
         stub_argument="int | float | complex",
         stub_return="int | float | complex",
         accepts=_SCALAR,
-        rank=5,
+        rank=9,
         ownership=_VALUE,
-        renames_self=True,
         defaults=_SCALAR_RULES,
         defaults_text="an int, a float or a bool",
+    ),
+    TypeRow(
+        schema="float[]",
+        cpp_argument="at::ArrayRef<double>",
+        accessor="doublelist",
+        tag="FLOAT_LIST",
+        stub_argument="tuple[float, ...] | list[float]",
+        accepts=_FLOATS,
+        rank=10,
+        ownership="a copy, on the stack up to 8 elements",
+        in_runtime=False,
+    ),
+    TypeRow(
+        schema="bool[]",
+        cpp_argument="std::array<bool, {N}>",
+        accessor="boolarray",
+        tag="BOOL_ARRAY",
+        stub_argument="tuple[bool, ...] | list[bool]",
+        accepts=frozenset({"list of bools"}),
+        rank=11,
+        ownership=_VALUE,
+        is_array=True,
+        in_runtime=False,
+    ),
+    TypeRow(
+        schema="Scalar[]",
+        cpp_argument="at::ArrayRef<at::Scalar>",
+        accessor="scalarlist",
+        tag="SCALAR_LIST",
+        stub_argument="tuple[int | float | complex, ...] | list[int | float | complex]",
+        accepts=_SCALARS,
+        rank=12,
+        ownership="a copy",
+        in_runtime=False,
+    ),
+    # An empty list says nothing of its elements; as in torch, other lists come first.
+    TypeRow(
+        schema="Tensor[]",
+        cpp_argument="at::TensorList",
+        accessor="tensorlist",
+        tag="TENSOR_LIST",
+        cpp_return="std::vector<at::Tensor>",
+        stub_argument="tuple[Tensor, ...] | list[Tensor]",
+        stub_return="tuple[Tensor, ...]",
+        accepts=_TENSORS,
+        rank=13,
+        ownership="each element is owned: another thread may clear the list",
+        is_tensor_like=True,
+    ),
+    TypeRow(
+        schema="Tensor?[]",
+        cpp_argument="const c10::List<std::optional<at::Tensor>>&",
+        accessor="list_of_optional_tensors",
+        tag="OPTIONAL_TENSOR_LIST",
+        stub_argument="tuple[Tensor | None, ...] | list[Tensor | None]",
+        accepts=_OPTIONAL_TENSORS,
+        rank=14,
+        ownership="each element is owned: another thread may clear the list",
+        is_tensor_like=True,
+        in_runtime=False,
     ),
     TypeRow(
         schema="str",
@@ -429,28 +570,10 @@ _BASE_ROWS = (
         stub_argument="str",
         stub_return="str",
         accepts=_STR,
-        rank=6,
+        rank=15,
         ownership="a copy, on the stack up to 64 bytes",
         defaults=_STRING_RULES,
         defaults_text="a quoted string",
-    ),
-    # A lone int for `int[N]` is a coercion, so a number's own types come first.
-    TypeRow(
-        schema="int[]",
-        cpp_argument="at::IntArrayRef",
-        accessor="intlist",
-        tag="INT_LIST",
-        cpp_return="std::vector<int64_t>",
-        stub_argument="tuple[int, ...] | list[int]",
-        stub_return="tuple[int, ...]",
-        accepts=_INTS,
-        rank=7,
-        ownership="a copy, on the stack up to 8 elements",
-        broadcasts=True,
-        takes_varargs=True,
-        stub_lone="int",
-        defaults=_INTS_RULES,
-        defaults_text="a list of ints",
     ),
     TypeRow(
         schema="ScalarType",
@@ -461,7 +584,7 @@ _BASE_ROWS = (
         stub_return="torch.dtype",
         stub_argument="torch.dtype | type[bool | int | float | complex]",
         accepts=_DTYPE,
-        rank=8,
+        rank=16,
         ownership=_VALUE,
         defaults=_SCALARTYPE_RULES,
         defaults_text="the name of a dtype",
@@ -475,7 +598,7 @@ _BASE_ROWS = (
         stub_return="torch.layout",
         stub_argument="torch.layout",
         accepts=frozenset({"layout"}),
-        rank=9,
+        rank=17,
         ownership=_VALUE,
         defaults=_LAYOUT_RULES,
         defaults_text="strided",
@@ -489,10 +612,69 @@ _BASE_ROWS = (
         stub_return="torch.memory_format",
         stub_argument="torch.memory_format",
         accepts=frozenset({"memory format"}),
-        rank=10,
+        rank=18,
         ownership=_VALUE,
         defaults=_MEMORY_FORMAT_RULES,
         defaults_text="contiguous_format",
+    ),
+    TypeRow(
+        schema="QScheme",
+        cpp_argument="at::QScheme",
+        accessor="toQScheme",
+        tag="QSCHEME",
+        cpp_return="at::QScheme",
+        stub_return="torch.qscheme",
+        stub_argument="torch.qscheme",
+        accepts=frozenset({"quantization scheme"}),
+        rank=19,
+        ownership=_VALUE,
+        in_runtime=False,
+    ),
+    TypeRow(
+        schema="Generator",
+        cpp_argument="at::Generator",
+        accessor="generator",
+        tag="GENERATOR",
+        stub_argument="torch.Generator",
+        accepts=frozenset({"generator"}),
+        rank=20,
+        ownership="a reference of its own",
+        in_runtime=False,
+    ),
+    TypeRow(
+        schema="Storage",
+        cpp_argument="at::Storage",
+        accessor="storage",
+        tag="STORAGE",
+        stub_argument="torch.UntypedStorage | torch.TypedStorage",
+        accepts=frozenset({"storage"}),
+        rank=21,
+        ownership="a reference of its own",
+        in_runtime=False,
+    ),
+    TypeRow(
+        schema="Stream",
+        cpp_argument="at::Stream",
+        accessor="stream",
+        tag="STREAM",
+        stub_argument="torch.Stream",
+        accepts=frozenset({"stream"}),
+        rank=22,
+        ownership=_VALUE,
+        in_runtime=False,
+    ),
+    TypeRow(
+        schema="SymBool",
+        cpp_argument="c10::SymBool",
+        accessor="toSymBool",
+        tag="SYM_BOOL",
+        cpp_return="c10::SymBool",
+        stub_return="bool | torch.SymBool",
+        stub_argument="bool | torch.SymBool",
+        accepts=_BOOL | {"symbolic bool"},
+        rank=23,
+        ownership=_VALUE,
+        in_runtime=False,
     ),
     # Takes str and int too, so whatever is exact for those comes first.
     TypeRow(
@@ -502,7 +684,7 @@ _BASE_ROWS = (
         tag="DEVICE",
         stub_argument="torch.device | str | int",
         accepts=_DEVICE,
-        rank=11,
+        rank=24,
         ownership=_VALUE,
         defaults=_STRING_RULES,
         defaults_text="a quoted string such as 'cpu'",
@@ -514,7 +696,10 @@ _OPTIONAL_CPP = {
     "Tensor": "const std::optional<at::Tensor>&",
     "Scalar": "const std::optional<at::Scalar>&",
     "int[]": "at::OptionalIntArrayRef",
+    "SymInt[]": "at::OptionalSymIntArrayRef",
 }
+# Accessors that are not `TOptional`.
+_OPTIONAL_ACCESSORS = {"Tensor": "optionalTensor", "Generator": "generator"}
 _OPTIONAL_OWNERSHIP = {
     "Tensor": "borrowed, in a std::optional that holds no reference of its own",
 }
@@ -522,7 +707,7 @@ _OPTIONAL_OWNERSHIP = {
 
 def _optional(row: TypeRow) -> TypeRow:
     """The row of `T?`, from that of `T`."""
-    accessor = "optionalTensor" if row.accessor == "tensor" else f"{row.accessor}Optional"
+    accessor = _OPTIONAL_ACCESSORS.get(row.schema, f"{row.accessor}Optional")
     return replace(
         row,
         schema=f"{row.schema}?",
@@ -543,8 +728,8 @@ def _optional(row: TypeRow) -> TypeRow:
     )
 
 
-# `Tensor[]?` has no accessor.
-_NO_OPTIONAL = frozenset({"Tensor[]"})
+# Those that have no accessor.
+_NO_OPTIONAL = frozenset({"Tensor[]", "Tensor?[]", "bool[]", "DimVector"})
 
 ROWS: dict[str, TypeRow] = {
     row.schema: row
@@ -562,12 +747,13 @@ def key(type_: Type) -> str:
     return str(type_)
 
 
+@cache
 def find(type_: Type) -> TypeRow | None:
     """The row of a type, or None if it is not supported."""
     row = ROWS.get(key(type_))
-    if row is None or (list_size(type_) and not row.broadcasts):
+    if row is None or (list_size(type_) and not (row.broadcasts or row.is_array)):
         return None
-    return row
+    return None if row.is_array and not list_size(type_) else row
 
 
 def list_size(type_: Type) -> int:
@@ -579,17 +765,19 @@ def list_size(type_: Type) -> int:
 
 def supported_arguments() -> str:
     """For messages."""
-    types = ", ".join(row.schema for row in _BASE_ROWS)
+    types = ", ".join(row.schema for row in _BASE_ROWS if row.in_runtime)
     return f"supported are {types}, int[N], and optionals"
 
 
 def supported_returns() -> str:
     """For messages."""
-    return "supported are " + ", ".join(row.schema for row in _BASE_ROWS if row.cpp_return)
+    rows = (row for row in _BASE_ROWS if row.cpp_return and row.in_runtime)
+    return "supported are " + ", ".join(row.schema for row in rows)
 
 
 # Parameters that planning makes itself.
 TENSOR = ROWS["Tensor"]
 TENSOR_LIST = ROWS["Tensor[]"]
 BOOL = ROWS["bool"]
+SCALAR = ROWS["Scalar"]
 TENSOR_TYPE = BaseType("Tensor")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Iterator
-from itertools import combinations
 from types import ModuleType
 
 from .errors import Diagnostics, Location
@@ -31,10 +30,11 @@ _MOST_PARAMETERS = 255
 
 def verify(plan: BindingPlan, diagnostics: Diagnostics) -> None:
     """Report every fault of the plan."""
+    taken = _MODULE_NAMES | {one.stub_name for one in plan.structseqs}
     for function in plan.functions:
-        _verify_overloads(function, diagnostics)
+        _verify_overloads(function, plan.library.is_torch, diagnostics)
         _verify_sizes(function, diagnostics)
-        _verify_module_name(function, plan, diagnostics)
+        _verify_module_name(function, taken, diagnostics)
     _verify_cpp_names(plan, diagnostics)
     _verify_kernels(plan, diagnostics)
 
@@ -46,24 +46,30 @@ def _place(signature: Signature) -> Location:
 # --- overloads ------------------------------------------------------------------------------------
 
 
-def _verify_overloads(function: Function, diagnostics: Diagnostics) -> None:
-    reported: set[str] = set()
-    for first, second in combinations(function.signatures, 2):
-        if second.text in reported or not covers(first, second):
-            continue
-        reported.add(second.text)
+def _verify_overloads(function: Function, is_torch: bool, diagnostics: Diagnostics) -> None:
+    """Of torch's own overloads it is a warning: nobody can change them here."""
+    report = diagnostics.warning if is_torch else diagnostics.error
+    for second, first in unreachable(function):
         name = first.call.op.schema.name
         if covers(second, first):
             rule, message = "ambiguous-overload", f"no call tells it apart from '{name}'"
         else:
             rule, message = "unreachable-overload", f"'{name}' takes every call that it takes"
-        diagnostics.error(
+        report(
             _place(second),
             f"{message}: '{first.text}' is tried first",
             subject=str(second.call.op.schema.name),
-            hint="leave one out, or give it a python_name of its own",
+            hint="" if is_torch else "leave one out, or give it a python_name of its own",
             rule=rule,
         )
+
+
+def unreachable(function: Function) -> Iterator[tuple[Signature, Signature]]:
+    """Each signature that no call gets to, and the first that takes all its calls."""
+    for i, second in enumerate(function.signatures):
+        hiding = next((one for one in function.signatures[:i] if covers(one, second)), None)
+        if hiding is not None:
+            yield second, hiding
 
 
 def _verify_sizes(function: Function, diagnostics: Diagnostics) -> None:
@@ -92,11 +98,12 @@ def _verify_sizes(function: Function, diagnostics: Diagnostics) -> None:
 # --- names ----------------------------------------------------------------------------------------
 
 
-def _verify_module_name(function: Function, plan: BindingPlan, diagnostics: Diagnostics) -> None:
-    taken = _MODULE_NAMES | {one.stub_name for one in plan.structseqs}
-    builtin = getattr(builtins, function.name, None)
+def _verify_module_name(
+    function: Function, taken: frozenset[str], diagnostics: Diagnostics
+) -> None:
+    builtin = getattr(builtins, function.attribute, None)
     is_exception = isinstance(builtin, type) and issubclass(builtin, BaseException)
-    if function.name in taken or is_exception:
+    if function.attribute in taken or is_exception:
         diagnostics.error(
             _place(function.signatures[0]),
             f"the package needs the name '{function.name}' for itself",

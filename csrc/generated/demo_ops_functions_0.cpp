@@ -398,15 +398,16 @@ constexpr FunctionParameter kEmptyLikeParameters0[] = {
      .type = ParameterType::BOOL,
      .allow_none = true,
      .keyword_only = true,
-     .default_value = none()},
+     .default_value = of_bool(false)},
     {.name = "requires_grad",
      .type = ParameterType::BOOL,
+     .allow_none = true,
      .keyword_only = true,
      .default_value = of_bool(false)},
 };
 constexpr FunctionSignature kEmptyLikeSignatures[] = {
     {.text = "empty_like(Tensor input, *, MemoryFormat? memory_format=None, ScalarType? "
-             "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool "
+             "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? "
              "requires_grad=False) -> Tensor",
      .parameters = kEmptyLikeParameters0,
      .num_parameters = 7,
@@ -445,11 +446,11 @@ PyObject* THPVariable_empty_like(PyObject* module, PyObject* const* args, Py_ssi
 
 constexpr char kEmptyLikeDoc[] =
     "empty_like($module, /, input, *, memory_format=None, dtype=None, layout=None, device=None, "
-    "pin_memory=None, requires_grad=False)\n"
+    "pin_memory=False, requires_grad=False)\n"
     "--\n"
     "\n"
     "empty_like(Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=None, "
-    "Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False) "
     "-> Tensor";
 
 // keep(Tensor self) -> ()
@@ -491,19 +492,18 @@ constexpr char kKeepDoc[] =
     "\n"
     "Hold a tensor in C++, in place of the one held before.";
 
-// linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)
 // linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
 //     Device? device=None, bool? pin_memory=None) -> Tensor
+// linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)
 constexpr FunctionParameter kLinspaceParameters0[] = {
     {.name = "start", .type = ParameterType::SCALAR},
     {.name = "end", .type = ParameterType::SCALAR},
     {.name = "steps", .type = ParameterType::INT64},
-    {.name = "out", .type = ParameterType::TENSOR, .keyword_only = true},
-};
-constexpr FunctionParameter kLinspaceParameters1[] = {
-    {.name = "start", .type = ParameterType::SCALAR},
-    {.name = "end", .type = ParameterType::SCALAR},
-    {.name = "steps", .type = ParameterType::INT64},
+    {.name = "out",
+     .type = ParameterType::TENSOR,
+     .allow_none = true,
+     .keyword_only = true,
+     .default_value = none()},
     {.name = "dtype",
      .type = ParameterType::SCALARTYPE,
      .allow_none = true,
@@ -523,33 +523,23 @@ constexpr FunctionParameter kLinspaceParameters1[] = {
      .type = ParameterType::BOOL,
      .allow_none = true,
      .keyword_only = true,
-     .default_value = none()},
+     .default_value = of_bool(false)},
     {.name = "requires_grad",
      .type = ParameterType::BOOL,
+     .allow_none = true,
      .keyword_only = true,
      .default_value = of_bool(false)},
 };
 constexpr FunctionSignature kLinspaceSignatures[] = {
-    {.text = "linspace(Scalar start, Scalar end, int steps, *, Tensor out) -> Tensor",
+    {.text = "linspace(Scalar start, Scalar end, int steps, *, Tensor? out=None, ScalarType? "
+             "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? "
+             "requires_grad=False) -> Tensor",
      .parameters = kLinspaceParameters0,
-     .num_parameters = 4,
-     .max_positional = 3},
-    {.text = "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
-             "layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) "
-             "-> Tensor",
-     .parameters = kLinspaceParameters1,
-     .num_parameters = 8,
+     .num_parameters = 9,
      .max_positional = 3},
 };
 constexpr FunctionSignatures kLinspace = {
-    .name = "linspace", .signatures = kLinspaceSignatures, .count = 2};
-
-at::Tensor& dispatch_linspace_out(at::Tensor& out, const at::Scalar& start, const at::Scalar& end,
-                                  int64_t steps) {
-  return without_gil(host::hold(out), [&]() -> at::Tensor& {
-    return at::_ops::linspace_out::call(start, end, steps, out);
-  });
-}
+    .name = "linspace", .signatures = kLinspaceSignatures, .count = 1};
 
 at::Tensor dispatch_linspace(const at::Scalar& start, const at::Scalar& end, int64_t steps,
                              std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
@@ -559,41 +549,44 @@ at::Tensor dispatch_linspace(const at::Scalar& start, const at::Scalar& end, int
   });
 }
 
+at::Tensor& dispatch_linspace_out(at::Tensor& out, const at::Scalar& start, const at::Scalar& end,
+                                  int64_t steps) {
+  return without_gil(host::hold(out), [&]() -> at::Tensor& {
+    return at::_ops::linspace_out::call(start, end, steps, out);
+  });
+}
+
 PyObject* THPVariable_linspace(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
                                PyObject* kwnames) {
   HANDLE_TH_ERRORS
   static const PythonArgParser parser(kLinspace);
-  ParsedArgs<8> parsed_args;
+  ParsedArgs<9> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
     return handle_torch_function(
         r, args, nargs, kwnames,
         host::public_function(module, "torch._C._VariableFunctions", "linspace"));
   }
-  switch (r.idx) {
-    case 0: {
-      return THPVariable_Wrap(
-          dispatch_linspace_out(r.mutable_tensor(3), r.scalar(0), r.scalar(1), r.toInt64(2)));
-    }
-    case 1: {
-      host::lazy_init(r.deviceOptional(5));
-      return THPVariable_Wrap(host::set_requires_grad(
-          dispatch_linspace(r.scalar(0), r.scalar(1), r.toInt64(2), r.scalartypeOptional(3),
-                            r.layoutOptional(4), r.deviceOptional(5), r.toBoolOptional(6)),
-          r.toBool(7)));
-    }
+  host::lazy_init(r.deviceOptional(6));
+  if (r.isNone(3)) {
+    return THPVariable_Wrap(host::set_requires_grad(
+        dispatch_linspace(r.scalar(0), r.scalar(1), r.toInt64(2), r.scalartypeOptional(4),
+                          r.layoutOptional(5), r.deviceOptional(6), r.toBoolOptional(7)),
+        r.toBool(8)));
   }
-  return unreachable_overload(r);
+  return THPVariable_Wrap(
+      dispatch_linspace_out(r.mutable_tensor(3), r.scalar(0), r.scalar(1), r.toInt64(2)));
   END_HANDLE_TH_ERRORS
 }
 
 constexpr char kLinspaceDoc[] =
-    "linspace($module, /, *args, **kwargs)\n"
+    "linspace($module, /, start, end, steps, *, out=None, dtype=None, layout=None, device=None, "
+    "pin_memory=False, requires_grad=False)\n"
     "--\n"
     "\n"
-    "linspace(Scalar start, Scalar end, int steps, *, Tensor out) -> Tensor\n"
-    "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
-    "layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor";
+    "linspace(Scalar start, Scalar end, int steps, *, Tensor? out=None, ScalarType? dtype=None, "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False) "
+    "-> Tensor";
 
 // max(Tensor self) -> Tensor
 // max.other(Tensor self, Tensor other) -> Tensor
@@ -1261,12 +1254,12 @@ constexpr FunctionParameter kWhereParameters2[] = {
 };
 constexpr FunctionParameter kWhereParameters3[] = {
     {.name = "condition", .type = ParameterType::TENSOR},
-    {.name = "input", .type = ParameterType::SCALAR},
+    {.name = "self", .type = ParameterType::SCALAR},
     {.name = "other", .type = ParameterType::TENSOR},
 };
 constexpr FunctionParameter kWhereParameters4[] = {
     {.name = "condition", .type = ParameterType::TENSOR},
-    {.name = "input", .type = ParameterType::SCALAR},
+    {.name = "self", .type = ParameterType::SCALAR},
     {.name = "other", .type = ParameterType::SCALAR},
 };
 constexpr FunctionSignature kWhereSignatures[] = {
@@ -1282,11 +1275,11 @@ constexpr FunctionSignature kWhereSignatures[] = {
      .parameters = kWhereParameters2,
      .num_parameters = 3,
      .max_positional = 3},
-    {.text = "where(Tensor condition, Scalar input, Tensor other) -> Tensor",
+    {.text = "where(Tensor condition, Scalar self, Tensor other) -> Tensor",
      .parameters = kWhereParameters3,
      .num_parameters = 3,
      .max_positional = 3},
-    {.text = "where(Tensor condition, Scalar input, Scalar other) -> Tensor",
+    {.text = "where(Tensor condition, Scalar self, Scalar other) -> Tensor",
      .parameters = kWhereParameters4,
      .num_parameters = 3,
      .max_positional = 3},
@@ -1374,8 +1367,8 @@ constexpr char kWhereDoc[] =
     "where(Tensor condition) -> Tensor[]\n"
     "where(Tensor condition, Tensor input, Tensor other, *, Tensor? out=None) -> Tensor\n"
     "where(Tensor condition, Tensor input, Scalar other) -> Tensor\n"
-    "where(Tensor condition, Scalar input, Tensor other) -> Tensor\n"
-    "where(Tensor condition, Scalar input, Scalar other) -> Tensor";
+    "where(Tensor condition, Scalar self, Tensor other) -> Tensor\n"
+    "where(Tensor condition, Scalar self, Scalar other) -> Tensor";
 
 }  // namespace
 

@@ -601,16 +601,17 @@ constexpr FunctionParameter kFullLikeParameters0[] = {
      .type = ParameterType::BOOL,
      .allow_none = true,
      .keyword_only = true,
-     .default_value = none()},
+     .default_value = of_bool(false)},
     {.name = "requires_grad",
      .type = ParameterType::BOOL,
+     .allow_none = true,
      .keyword_only = true,
      .default_value = of_bool(false)},
 };
 constexpr FunctionSignature kFullLikeSignatures[] = {
     {.text = "full_like(Tensor input, Scalar fill_value, *, MemoryFormat? memory_format=None, "
              "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
-             "pin_memory=None, bool requires_grad=False) -> Tensor",
+             "pin_memory=False, bool? requires_grad=False) -> Tensor",
      .parameters = kFullLikeParameters0,
      .num_parameters = 8,
      .max_positional = 2},
@@ -649,11 +650,11 @@ PyObject* THPVariable_full_like(PyObject* module, PyObject* const* args, Py_ssiz
 
 constexpr char kFullLikeDoc[] =
     "full_like($module, /, input, fill_value, *, memory_format=None, dtype=None, layout=None, "
-    "device=None, pin_memory=None, requires_grad=False)\n"
+    "device=None, pin_memory=False, requires_grad=False)\n"
     "--\n"
     "\n"
     "full_like(Tensor input, Scalar fill_value, *, MemoryFormat? memory_format=None, ScalarType? "
-    "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool "
+    "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? "
     "requires_grad=False) -> Tensor";
 
 // mean(Tensor self, *, ScalarType? dtype=None) -> Tensor
@@ -1493,15 +1494,16 @@ constexpr FunctionParameter kZerosLikeParameters0[] = {
      .type = ParameterType::BOOL,
      .allow_none = true,
      .keyword_only = true,
-     .default_value = none()},
+     .default_value = of_bool(false)},
     {.name = "requires_grad",
      .type = ParameterType::BOOL,
+     .allow_none = true,
      .keyword_only = true,
      .default_value = of_bool(false)},
 };
 constexpr FunctionSignature kZerosLikeSignatures[] = {
     {.text = "zeros_like(Tensor input, *, MemoryFormat? memory_format=None, ScalarType? "
-             "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool "
+             "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? "
              "requires_grad=False) -> Tensor",
      .parameters = kZerosLikeParameters0,
      .num_parameters = 7,
@@ -1540,11 +1542,11 @@ PyObject* THPVariable_zeros_like(PyObject* module, PyObject* const* args, Py_ssi
 
 constexpr char kZerosLikeDoc[] =
     "zeros_like($module, /, input, *, memory_format=None, dtype=None, layout=None, device=None, "
-    "pin_memory=None, requires_grad=False)\n"
+    "pin_memory=False, requires_grad=False)\n"
     "--\n"
     "\n"
     "zeros_like(Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=None, "
-    "Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False) "
     "-> Tensor";
 
 }  // namespace

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from opbind import loader, parser, verify
 from opbind.errors import Diagnostics
 from opbind.model import SchemaFile
-from opbind.plan import BindingPlan, Function, plan
+from opbind.plan import BindingPlan, Function, check_runtime, plan
 from opbind.render import render
 
 _HEAD = """\
@@ -49,17 +49,25 @@ def function(entries: str) -> Function:
     return only
 
 
+def _checked(entries: str) -> Diagnostics:
+    diagnostics = Diagnostics()
+    file = read(entries)
+    made = plan(file, diagnostics)
+    check_runtime(file, diagnostics)
+    verify.verify(made, diagnostics)
+    diagnostics.items = diagnostics.sorted()
+    return diagnostics
+
+
 def faults(entries: str) -> list[str]:
     """What planning and verifying say, without the source line."""
-    diagnostics = Diagnostics()
-    verify.verify(plan(read(entries), diagnostics), diagnostics)
+    diagnostics = _checked(entries)
     return [item.render().split("\n")[0] for item in diagnostics.items]
 
 
 def rules(entries: str) -> list[str]:
     """The rules that planning and verifying find broken."""
-    diagnostics = Diagnostics()
-    verify.verify(plan(read(entries), diagnostics), diagnostics)
+    diagnostics = _checked(entries)
     return [item.rule for item in diagnostics.items]
 
 

@@ -142,6 +142,34 @@ def test_an_output_folder_that_cannot_be(ops: Path) -> None:
     assert result.stderr.startswith("opbind: cannot write ")
 
 
+def test_a_file_of_deprecated_signatures(ops: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old.yaml"
+    old.write_text("- name: f(Tensor b, Tensor a) -> Tensor\n  aten: f(a, b)\n")
+    ops.write_text("- func: f(Tensor a, Tensor b) -> Tensor\n")
+    result = run("gen", ops, "--deprecated", old, "--dump-plan")
+    assert result.exit_code == 0, result.output
+    assert "[1] f(Tensor b, Tensor a) -> Tensor, deprecated\n" in result.stdout
+    refused = run("gen", ops, "--deprecated", old, "--out", tmp_path / "out")
+    assert refused.exit_code == 2
+    assert "error: f: deprecated signatures are not supported yet" in refused.stderr
+
+
+def test_ops_are_no_deprecated_signatures(ops: Path) -> None:
+    ops.write_text("- func: f(Tensor a) -> Tensor\n")
+    result = run("gen", ops, "--deprecated", ops, "--dump-plan")
+    assert result.exit_code == 2
+    assert "a file of deprecated signatures holds an op" in result.stderr
+
+
+def test_what_has_no_accessor_yet_can_be_dumped(ops: Path, tmp_path: Path) -> None:
+    ops.write_text("- func: f(Tensor a, SymInt n) -> Tensor\n")
+    assert "1: n SYM_INT" in run("gen", ops, "--dump-plan").stdout
+    refused = run("gen", ops, "--out", tmp_path / "out")
+    assert refused.exit_code == 2
+    assert "argument 'n' has type SymInt, which is not supported" in refused.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_depfile(ops: Path, out: Path, tmp_path: Path) -> None:
     depfile = tmp_path / "gen.d"
     assert run("gen", ops, "--out", out, "--depfile", depfile).exit_code == 0

@@ -122,7 +122,7 @@ def test_tensor_options_of_an_op_that_makes_nothing_stay_where_they_are() -> Non
     ("schema", "text"),
     [
         ("f(Tensor self) -> Tensor", "f(Tensor input) -> Tensor"),
-        ("f(Tensor c, Scalar self) -> Tensor", "f(Tensor c, Scalar input) -> Tensor"),
+        ("f(Tensor c, Scalar self) -> Tensor", "f(Tensor c, Scalar self) -> Tensor"),
         ("f(Tensor? self) -> Tensor", "f(Tensor? input) -> Tensor"),
         ("f(int self) -> int", "f(int self) -> int"),
         ("f(Tensor[] self) -> Tensor", "f(Tensor[] self) -> Tensor"),
@@ -196,7 +196,7 @@ def test_the_order_of_the_file_does_not_matter(order: tuple[str, ...]) -> None:
     entries = funcs(f"g.{name[text]}(Tensor x, {text}) -> Tensor" for text in order)
     signatures = function(entries).signatures
     found = [signature.call.op.schema.name.overload for signature in signatures]
-    assert found == ["Tensor", "int", "Scalar", "ints"]
+    assert found == ["Tensor", "int", "ints", "Scalar"]
 
 
 @pytest.mark.parametrize(
@@ -204,13 +204,18 @@ def test_the_order_of_the_file_does_not_matter(order: tuple[str, ...]) -> None:
     [
         ("Tensor a", "Scalar a"),
         ("Tensor a", "int a"),
-        ("bool a", "int a"),
+        ("int a", "bool a"),
         ("bool a", "Scalar a"),
         ("int a", "float a"),
         ("int a", "Scalar a"),
         ("int a", "int[1] a"),
         ("float a", "Scalar a"),
-        ("Tensor[] a", "int[] a"),
+        ("int[1] a", "float a"),
+        ("int[] a", "Tensor[] a"),
+        ("int a", "SymInt a"),
+        ("int[] a", "SymInt[] a"),
+        ("Tensor[] a", "Tensor?[] a"),
+        ("bool a=True, str c=''", "bool b=True"),
         ("int a", "Device a"),
         ("str a", "Device a"),
         ("Tensor a", "Tensor? a"),

@@ -12,6 +12,7 @@ from opbind.cpp_text import comment, string_literal, string_literals, wrapped
 from opbind.model import DefaultKind, ListType, OptionalType
 from opbind.parser import parse_schema, parse_type
 from opbind.typemap import DefaultFault, DefaultForms
+from planning import rules
 
 
 def _forms(argument: str) -> DefaultForms:
@@ -33,12 +34,25 @@ def _fault(argument: str) -> tuple[str, str, str]:
 @pytest.mark.parametrize("name", sorted(typemap.ROWS))
 def test_a_row_is_complete_and_found_by_its_type(name: str) -> None:
     row = typemap.ROWS[name]
-    assert typemap.find(parse_type(name)) is row
+    assert typemap.find(parse_type(name.replace("bool[]", "bool[3]"))) is row
     for text in (row.cpp_argument, row.accessor, row.tag, row.stub_argument, row.ownership):
         assert text
     assert bool(row.cpp_return) == bool(row.stub_return)
     assert bool(row.cpp_written) == bool(row.accessor_written)
     assert row.is_optional == name.endswith("?") == ("None" in row.accepts)
+
+
+def test_what_the_runtime_lacks_is_planned_and_not_rendered() -> None:
+    missing = {row.schema for row in typemap.ROWS.values() if not row.in_runtime}
+    assert {"SymInt", "SymInt[]?", "Tensor?[]", "Generator?", "Storage", "bool[]"} <= missing
+    assert not missing & {"Tensor", "int[]?", "Scalar", "Device?", "Tensor[]"}
+    for name in sorted(missing - {"bool[]"}):
+        assert rules(f"- func: f({name} x) -> Tensor\n") == ["unsupported-type"], name
+
+
+def test_an_array_has_its_size_in_its_type() -> None:
+    row = typemap.find(parse_type("bool[3]"))
+    assert row is not None and row.cpp_with(3) == "std::array<bool, 3>"
 
 
 def test_ranks_are_a_total_order_of_the_types_themselves() -> None:
@@ -61,7 +75,7 @@ def test_the_size_of_a_list_is_not_part_of_its_row() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["SymInt", "Tensor[2]", "Tensor?[]", "Tensor[]?", "float[]", "Any"]
+    "text", ["complex", "Tensor[2]", "Tensor[]?", "float[2]", "bool[]", "bool[][]", "Any"]
 )
 def test_a_type_without_a_row_is_not_found(text: str) -> None:
     assert typemap.find(parse_type(text)) is None

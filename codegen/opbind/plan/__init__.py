@@ -35,8 +35,8 @@ from collections.abc import Iterable, Sequence
 
 from ..errors import Diagnostics
 from ..model import SchemaFile
-from . import calls, functions, registration
-from .check import check_deprecated, check_library, check_op
+from . import calls, deprecated, entries, functions, registration
+from .check import check_library, check_op, check_runtime
 from .data import (
     BindingPlan,
     Call,
@@ -72,6 +72,7 @@ __all__ = [
     "Shard",
     "Signature",
     "StructSeq",
+    "check_runtime",
     "dump",
     "plan",
 ]
@@ -81,11 +82,11 @@ def plan(file: SchemaFile, diagnostics: Diagnostics) -> BindingPlan:
     """Decide everything. Entries that no code can be made from are reported and left out."""
     library = file.library
     check_library(library, any(op.is_own for op in file.ops), diagnostics)
-    for deprecated in file.deprecated:
-        check_deprecated(deprecated, diagnostics)
     ops = [op for op in file.ops if check_op(op, library, diagnostics)]
-    groups = functions.by_name(ops)
-    planned = tuple(functions.function(name, group, library) for name, group in groups.items())
+    current = entries.entries(ops, library)
+    hidden = deprecated.entries(file.deprecated, current, diagnostics)
+    groups = functions.by_name([*current, *hidden])
+    planned = tuple(functions.function(group, library) for group in groups)
     own = sorted((op for op in ops if op.is_own), key=lambda op: str(op.schema.name))
     return BindingPlan(
         source=file.name,

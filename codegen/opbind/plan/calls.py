@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .. import typemap
-from ..model import Argument, CallPolicy, GilPolicy, Library, Op, Return, Schema
+from ..model import (
+    Argument,
+    CallPolicy,
+    Default,
+    DefaultKind,
+    GilPolicy,
+    Library,
+    Op,
+    Return,
+)
 from ..typemap import TypeRow
 from . import names
 from .check import direct_kernel
 from .data import Call, CppParameter, CppSignature, KernelFunction, Parameter, ResultKind
+from .entries import Entry
 
 
 def row_of(item: Argument | Return) -> TypeRow:
@@ -25,28 +35,34 @@ def is_written(item: Argument | Return) -> bool:
 # --- C++ signatures -------------------------------------------------------------------------------
 
 
-def cpp_signature(schema: Schema) -> CppSignature:
+def cpp_signature(op: Op) -> CppSignature:
     """The C++ function type of an op, its arguments in the schema's order."""
+    schema = op.schema
     spelled = names.cpp_identifiers(a.name for a in schema.arguments)
-    parameters = tuple(CppParameter(cpp_type(a), spelled[a.name]) for a in schema.arguments)
-    return CppSignature(return_type(schema.returns), parameters)
+    types = [cpp_type(a, const_written=op.const_written) for a in schema.arguments]
+    parameters = tuple(map(CppParameter, types, spelled.values()))
+    return CppSignature(return_type(schema.returns, const_written=op.const_written), parameters)
 
 
-def cpp_type(argument: Argument) -> str:
+def cpp_type(argument: Argument, *, const_written: bool = False) -> str:
     row = row_of(argument)
-    return (is_written(argument) and row.cpp_written) or row.cpp_argument
+    if is_written(argument) and row.cpp_written and not const_written:
+        return row.cpp_written
+    return row.cpp_with(typemap.list_size(argument.type))
 
 
-def return_type(returns: Sequence[Return]) -> str:
-    types = [_return_type(r) for r in returns]
+def return_type(returns: Sequence[Return], *, const_written: bool = False) -> str:
+    types = [_return_type(r, const_written) for r in returns]
     if len(types) == 1:
         return types[0]
     return f"std::tuple<{', '.join(types)}>" if types else "void"
 
 
-def _return_type(result: Return) -> str:
+def _return_type(result: Return, const_written: bool) -> str:
     row = row_of(result)
-    return (is_written(result) and row.cpp_return_written) or row.cpp_return
+    if not is_written(result) or not row.cpp_return_written:
+        return row.cpp_return
+    return f"{'const ' if const_written else ''}{row.cpp_return_written}"
 
 
 def overload_name(op: Op) -> str:
@@ -80,7 +96,7 @@ def make_call(
     op: Op, library: Library, dispatch_name: str, parameters: Sequence[Parameter], binding: Binding
 ) -> Call:
     """The call of one op from the Python signature with `parameters`."""
-    signature = cpp_signature(op.schema)
+    signature = cpp_signature(op)
     by_name = dict(zip((a.name for a in op.schema.arguments), signature.parameters, strict=True))
     outs_first = [*binding.outs, *(a for a in op.schema.arguments if a not in binding.outs)]
     dispatch = CppSignature(signature.return_type, tuple(by_name[a.name] for a in outs_first))
@@ -107,13 +123,28 @@ class Binding:
         python_names: Mapping[str, str],
         outs: tuple[Argument, ...],
         *,
+        constants: Mapping[str, str],
         is_factory: bool,
         returns_out: bool,
     ) -> None:
         self.python_names = python_names
         self.outs = outs
+        # The op's argument -> the C++ that a deprecated signature gives it.
+        self.constants = constants
         self.is_factory = is_factory
         self.returns_out = returns_out
+
+
+def constants(entry: Entry) -> dict[str, str]:
+    """The op's argument -> the C++ that a deprecated signature gives it."""
+    fixed = {n: s for n, s in entry.sources.items() if isinstance(s, Default)}
+    return {name: _constant(source) for name, source in fixed.items()}
+
+
+def _constant(value: Default) -> str:
+    if value.kind is DefaultKind.NONE:
+        return "std::nullopt"
+    return value.text.lower() if value.kind is DefaultKind.BOOL else value.text
 
 
 def _target(op: Op, library: Library) -> str:
@@ -126,10 +157,13 @@ def _target(op: Op, library: Library) -> str:
 
 
 def _expression(argument: Argument, places: Mapping[str, int], binding: Binding) -> str:
+    if argument.name in binding.constants:
+        return binding.constants[argument.name]
     if argument in binding.outs:
         if len(binding.outs) > 1:
             return f"out[{binding.outs.index(argument)}]"
-        return f"r.{typemap.TENSOR.accessor_written}({places[argument.name]})"
+        row = row_of(argument)
+        return f"r.{row.accessor_written or row.accessor}({places[argument.name]})"
     row = row_of(argument)
     accessor = (is_written(argument) and row.accessor_written) or row.accessor
     return f"r.{accessor}({places[binding.python_names[argument.name]]})"

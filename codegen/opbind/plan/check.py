@@ -18,11 +18,13 @@ from ..model import (
     Argument,
     AutogradPolicy,
     CallPolicy,
-    Deprecated,
     Kernel,
     Library,
     Op,
     OptionalType,
+    Return,
+    SchemaFile,
+    Type,
 )
 from . import names
 from .keys import is_autograd_key, is_composite_key, is_implicit_key
@@ -147,8 +149,7 @@ def _check_types(op: Op, library: Library) -> Iterator[Fault]:
                 argument.location,
             )
     for i, result in enumerate(op.schema.returns):
-        row = typemap.find(result.type)
-        if row is None or not row.cpp_return or typemap.list_size(result.type):
+        if not _is_returnable(result):
             what = f"return '{result.name}'" if result.name else f"return {i + 1}"
             yield Fault(
                 "unsupported-type",
@@ -158,6 +159,11 @@ def _check_types(op: Op, library: Library) -> Iterator[Fault]:
             )
     if op.schema.is_vararg or op.schema.is_varret:
         yield Fault("unsupported-type", "'...' is not supported", "list the arguments and returns")
+
+
+def _is_returnable(result: Return) -> bool:
+    row = typemap.find(result.type)
+    return row is not None and bool(row.cpp_return) and not typemap.list_size(result.type)
 
 
 def _check_defaults(op: Op, library: Library) -> Iterator[Fault]:
@@ -297,15 +303,6 @@ def _kernel_faults(kernel: Kernel, op: Op) -> Iterator[Fault]:
         )
 
 
-def _check_numbers(op: Op, library: Library) -> Iterator[Fault]:
-    if op.numbers_as_tensors:
-        yield Fault(
-            "unsupported-key",
-            "numbers_as_tensors is not supported yet",
-            "add an overload that takes a Scalar, such as add.Scalar",
-        )
-
-
 def _check_direct(op: Op, library: Library) -> Iterator[Fault]:
     if not op.is_own or op.call is not CallPolicy.DIRECT:
         return
@@ -377,7 +374,6 @@ _CHECKS: tuple[_Check, ...] = (
     _check_mutation,
     _check_own_mutation,
     _check_kernels,
-    _check_numbers,
     _check_direct,
     _check_own_autograd,
 )
@@ -416,14 +412,57 @@ def check_library(library: Library, has_own_ops: bool, diagnostics: Diagnostics)
         )
 
 
-# --- deprecated signatures ----------------------------------------------------------------------
+# --- what the runtime cannot do yet ---------------------------------------------------------------
 
 
-def check_deprecated(entry: Deprecated, diagnostics: Diagnostics) -> None:
-    diagnostics.error(
-        entry.location or entry.schema.location or Location("<unknown>"),
-        "deprecated signatures are not supported yet",
-        subject=str(entry.schema.name),
-        hint="leave the entry out",
-        rule="unsupported-deprecated",
-    )
+def check_runtime(file: SchemaFile, diagnostics: Diagnostics) -> None:
+    """Report what can be planned and has no C++ yet; for whoever is about to render."""
+    for op in file.ops:
+        for fault in (*_runtime_types(op), *_runtime_numbers(op)):
+            location = fault.location or location_of(op)
+            subject = str(op.schema.name)
+            diagnostics.error(
+                location, fault.message, subject=subject, hint=fault.hint, rule=fault.rule
+            )
+    for entry in file.deprecated:
+        diagnostics.error(
+            entry.location or entry.schema.location or Location("<unknown>"),
+            "deprecated signatures are not supported yet",
+            subject=str(entry.schema.name),
+            hint="leave the entry out",
+            rule="unsupported-deprecated",
+        )
+
+
+def _runtime_types(op: Op) -> Iterator[Fault]:
+    for argument in op.schema.arguments:
+        if _is_missing(argument.type):
+            yield Fault(
+                "unsupported-type",
+                f"argument '{argument.name}' has type {argument.type}, which is not supported",
+                typemap.supported_arguments(),
+                argument.location,
+            )
+    for i, result in enumerate(op.schema.returns):
+        if _is_missing(result.type) and _is_returnable(result):
+            what = f"return '{result.name}'" if result.name else f"return {i + 1}"
+            yield Fault(
+                "unsupported-type",
+                f"{what} has type {result.type}, which is not supported",
+                typemap.supported_returns(),
+                result.location,
+            )
+
+
+def _is_missing(type_: Type) -> bool:
+    row = typemap.find(type_)
+    return row is not None and not row.in_runtime
+
+
+def _runtime_numbers(op: Op) -> Iterator[Fault]:
+    if op.numbers_as_tensors:
+        yield Fault(
+            "unsupported-key",
+            "numbers_as_tensors is not supported yet",
+            "add an overload that takes a Scalar, such as add.Scalar",
+        )

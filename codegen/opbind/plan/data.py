@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from .. import typemap
 from ..errors import Location
 from ..model import AutogradPolicy, Library, Op
 from ..typemap import DefaultForms, TypeRow
@@ -87,13 +88,19 @@ class Parameter:
     # N of `T[N]`, or 0.
     size: int = 0
     is_written: bool = False
+    # A Python number may stand for a Tensor.
+    takes_numbers: bool = False
+    # None is taken and means the default, which is not None.
+    none_is_default: bool = False
     aliases: tuple[str, ...] = ()
     location: Location | None = field(default=None, compare=False, repr=False)
 
     @property
     def accepts(self) -> frozenset[str]:
         kinds = self.row.accepts_with(self.size)
-        return kinds | {"None"} if self.allow_none else kinds
+        if self.takes_numbers:
+            kinds |= typemap.SCALAR.accepts
+        return kinds | {"None"} if self.allow_none or self.none_is_default else kinds
 
     def __str__(self) -> str:
         default = "" if self.default is None else f"={self.default.text}"
@@ -157,8 +164,12 @@ class Signature:
     device_index: int = -1
     requires_grad_index: int = -1
     structseq: StructSeq | None = None
+    # Of `out_call`, whose named tuple is one of its own in torch.
+    out_structseq: StructSeq | None = None
     stub_return: str = "None"
     varargs_int_list: bool = False
+    # Deprecated: tried last, and not shown in messages.
+    is_hidden: bool = False
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -193,6 +204,16 @@ class Function:
     # Dotted path of torch's own function for `__torch_function__`; '' for the module's function.
     torch_owner: str = ""
     torch_name: str = ""
+    # Where torch has the name: "torch", "Tensor" (a method, whose first parameter is self), "nn",
+    # …; '' for a function of the module alone.
+    namespace: str = ""
+    # Whether torch's tracer records every overload.
+    is_traceable: bool = True
+
+    @property
+    def attribute(self) -> str:
+        """Its name in the module, where a method may not hide the function of its name."""
+        return names.attribute(self.namespace, self.name)
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -276,7 +297,7 @@ class BindingPlan:
     # The input's name, for banners.
     source: str
     library: Library
-    # By name.
+    # By namespace and name.
     functions: tuple[Function, ...]
     shards: tuple[Shard, ...]
     # By name.

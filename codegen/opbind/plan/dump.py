@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .data import BindingPlan, Call, Function, OwnOp, Parameter, Signature
+from .data import BindingPlan, Call, Function, OwnOp, Parameter, Signature, StructSeq
 
 
 def dump(plan: BindingPlan) -> str:
@@ -20,28 +20,36 @@ def dump(plan: BindingPlan) -> str:
 
 
 def _function(function: Function) -> Iterator[str]:
-    yield f"function {function.name}"
+    yield f"function {function.namespace}{'.' if function.namespace else ''}{function.name}"
     yield f"  c++        {function.cpp_name}, {function.stem}*"
     yield f"  entry      {function.entry.value}"
     yield f"  shard      {function.shard}"
     yield f"  signature  {function.text_signature}"
     if function.torch_owner:
         yield f"  torch      {function.torch_owner}.{function.torch_name}"
+    if not function.is_traceable:
+        yield "  untraced"
     for i, signature in enumerate(function.signatures):
         yield from _signature(i, signature)
 
 
 def _signature(index: int, signature: Signature) -> Iterator[str]:
     varargs = ", or its ints one by one" if signature.varargs_int_list else ""
-    yield f"  [{index}] {signature.text}{varargs}"
+    hidden = ", deprecated" if signature.is_hidden else ""
+    yield f"  [{index}] {signature.text}{varargs}{hidden}"
     for i, parameter in enumerate(signature.parameters):
         yield f"      {i}: {_parameter(parameter)}"
     for call in signature.calls:
         yield from _call(call)
     if signature.structseq:
-        origin = "torch.return_types." if signature.structseq.torch_name else ""
-        fields = ", ".join(signature.structseq.fields)
-        yield f"      fields {origin}{signature.structseq.name}({fields})"
+        yield f"      fields {_fields(signature.structseq)}"
+    if signature.out_structseq:
+        yield f"      out fields {_fields(signature.out_structseq)}"
+
+
+def _fields(one: StructSeq) -> str:
+    origin = "torch.return_types." if one.torch_name else ""
+    return f"{origin}{one.name}({', '.join(one.fields)})"
 
 
 def _parameter(parameter: Parameter) -> str:
@@ -52,6 +60,8 @@ def _parameter(parameter: Parameter) -> str:
     flags = {
         "keyword-only": parameter.keyword_only,
         "none": parameter.allow_none,
+        "none is the default": parameter.none_is_default,
+        "number": parameter.takes_numbers,
         "written": parameter.is_written,
     }
     parts += [flag for flag, is_set in flags.items() if is_set]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from .. import typemap
 from ..model import Library, Op, Return
-from . import calls, docs, names, order
-from .check import python_name
+from . import calls, docs, names, order, torch_profile
 from .data import (
     Call,
     EntryKind,
@@ -17,59 +17,65 @@ from .data import (
     Signature,
     StructSeq,
 )
+from .entries import Entry
 from .signatures import Layout, layout, out_parameter
 
-# Where torch keeps its own binding of a function, by the entry's python_module.
-_TORCH_OWNERS = {
-    "": "torch._C._VariableFunctions",
-    "nn": "torch._C._nn",
-    "linalg": "torch._C._linalg",
-    "fft": "torch._C._fft",
-    "special": "torch._C._special",
-    "sparse": "torch._C._sparse",
-    "nested": "torch._C._nested",
-}
-_TORCH_METHODS = "torch._C.TensorBase"
 
-
-def function(name: str, ops: Sequence[Op], library: Library) -> Function:
-    """The function of one Python name, from all its ops."""
-    pairs = _paired([layout(op) for op in ops])
+def function(entries: Sequence[Entry], library: Library) -> Function:
+    """The function of one Python name, from all that bears it."""
+    namespace, name = entries[0].namespace, entries[0].name
+    attribute = names.attribute(namespace, name)
+    pairs = _paired([layout(entry) for entry in entries])
     maker = _SignatureMaker(name, library, is_single=len(pairs) == 1)
     signatures = order.ordered(maker.signature(pair) for pair in pairs)
     is_noargs = not any(s.parameters for s in signatures)
-    owner, torch_name = _torch_function(ops)
+    owner, torch_name = _torch_function(entries)
     return Function(
         name=name,
-        stem=names.stem(name),
-        cpp_name=f"THPVariable_{name}",
+        stem=names.stem(attribute),
+        cpp_name=f"THPVariable_{attribute}",
         entry=EntryKind.NOARGS if is_noargs else EntryKind.FASTCALL,
         signatures=signatures,
-        text_signature=docs.text_signature(name, signatures),
+        text_signature=docs.text_signature(attribute, signatures),
         doc=docs.doc(signatures),
-        shard=names.shard_of(name, library.shards),
+        shard=names.shard_of(attribute, library.shards),
         torch_owner=owner,
         torch_name=torch_name,
+        namespace=namespace,
+        is_traceable=not library.is_torch or all(map(_is_traceable, entries)),
     )
 
 
-def by_name(ops: Iterable[Op]) -> dict[str, list[Op]]:
-    """Python name -> its ops, both in an order that the file's order has no part in."""
-    groups: dict[str, list[Op]] = {}
-    for op in sorted(ops, key=lambda op: (python_name(op), str(op.schema))):
-        groups.setdefault(python_name(op), []).append(op)
-    return groups
+def by_name(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """What bears one name together, in an order that the file's order has no part in."""
+    groups: dict[tuple[str, str], list[Entry]] = {}
+    for entry in sorted(entries, key=_sort_key):
+        groups.setdefault((entry.namespace, entry.name), []).append(entry)
+    return list(groups.values())
 
 
-def _torch_function(ops: Sequence[Op]) -> tuple[str, str]:
+def _sort_key(entry: Entry) -> tuple[object, ...]:
+    return (entry.namespace, entry.name, entry.is_hidden, str(entry.op.schema), str(entry.schema))
+
+
+def _is_traceable(entry: Entry) -> bool:
+    return torch_profile.is_traceable(entry.op)
+
+
+def _torch_function(entries: Sequence[Entry]) -> tuple[str, str]:
     """What of torch a `__torch_function__` handler gets; an own function stands for itself."""
-    if any(op.is_own for op in ops):
+    if any(entry.op.is_own for entry in entries):
         return "", ""
-    op = ops[0]
-    if "function" not in op.variants and not op.python_module:
-        return _TORCH_METHODS, op.schema.name.base
-    owner = _TORCH_OWNERS.get(op.python_module, f"torch._C._{op.python_module}")
+    op = entries[0].op
+    namespace = entries[0].namespace or _namespace(op)
+    owner = torch_profile.OWNERS.get(namespace, f"torch._C._{namespace}")
     return owner, op.schema.name.base
+
+
+def _namespace(op: Op) -> str:
+    """Where torch has the function that a library's function stands for."""
+    found = tuple(torch_profile.namespaces(op))
+    return torch_profile.FUNCTIONS if torch_profile.FUNCTIONS in found else found[0]
 
 
 # --- base and out variant -------------------------------------------------------------------------
@@ -116,14 +122,16 @@ class _SignatureMaker:
             parameters=parameters,
             max_positional=len(positional),
             text=docs.signature_text(self.name, parameters, len(positional), self._returns(pair)),
+            is_hidden=base.entry.is_hidden,
             call=self._call(base, parameters),
             out_call=self._call(out, parameters, is_merged=True) if out else None,
             out_index=places.get(out_name, -1) if first else -1,
             device_index=places["device"] if base.is_factory else -1,
             requires_grad_index=places["requires_grad"] if base.is_factory else -1,
             structseq=self._structseq(base.op) if calls.has_fields(returns) else None,
+            out_structseq=self._out_structseq(out),
             stub_return=self._stub_return(pair),
-            varargs_int_list=_takes_varargs(positional),
+            varargs_int_list=_takes_varargs(positional[base.entry.is_method :]),
         )
 
     def _call(
@@ -132,6 +140,7 @@ class _SignatureMaker:
         binding = calls.Binding(
             one.python_names,
             one.outs,
+            constants=calls.constants(one.entry),
             is_factory=one.is_factory,
             returns_out=_returns_out(one, is_merged),
         )
@@ -139,18 +148,26 @@ class _SignatureMaker:
         return calls.make_call(one.op, self.library, name, parameters, binding)
 
     def _dispatch_name(self, one: Layout) -> str:
-        if not self.is_single:
-            return f"dispatch_{calls.overload_name(one.op)}"
-        return f"dispatch_{one.op.schema.name.base}{'_out' if one.outs else ''}"
+        prefix = f"dispatch_{names.attribute(one.entry.namespace, '')}"
+        # Torch has scatter.reduce and scatter_reduce.two.
+        if not self.is_single or self.library.is_torch:
+            return f"{prefix}{calls.overload_name(one.op)}"
+        return f"{prefix}{one.op.schema.name.base}{'_out' if one.outs else ''}"
 
     def _structseq(self, op: Op) -> StructSeq:
         returns = op.schema.returns
         fields = tuple(r.name or "" for r in returns)
         stubs = tuple(calls.row_of(r).stub_return for r in returns)
         if not op.is_own:
-            return StructSeq(op.schema.name.base, fields, stubs, op.schema.name.base)
+            name = torch_profile.cpp_name(op)
+            return StructSeq(name, fields, stubs, name)
         name = self.name if self.is_single else calls.overload_name(op)
         return StructSeq(name, fields, stubs)
+
+    def _out_structseq(self, out: Layout | None) -> StructSeq | None:
+        if out is None or out.op.is_own or not calls.has_fields(out.op.schema.returns):
+            return None
+        return self._structseq(out.op)
 
     def _returns(self, pair: _Pair) -> tuple[Return, ...]:
         return pair.base.op.schema.returns or _given_back(pair)
@@ -173,6 +190,8 @@ def _parameters(pair: _Pair) -> tuple[Parameter, ...]:
 
 def _returns_out(one: Layout, is_merged: bool) -> bool:
     """Whether a function returns what was given as `out` where the op returns nothing."""
+    if any(a.type != typemap.TENSOR_TYPE for a in one.outs):
+        return False
     return bool(one.outs) and (is_merged or len(one.outs) > 1 or one.outs[0].name == "out")
 
 
@@ -182,6 +201,7 @@ def _given_back(pair: _Pair) -> tuple[Return, ...]:
     binding = calls.Binding(
         pair.base.python_names,
         pair.base.outs,
+        constants={},
         is_factory=False,
         returns_out=_returns_out(pair.base, False),
     )

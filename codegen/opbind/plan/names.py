@@ -100,6 +100,11 @@ def python_identifiers(names: Iterable[str]) -> dict[str, str]:
     return result
 
 
+def attribute(namespace: str, name: str) -> str:
+    """A function's name in the module: a method's has its class before it."""
+    return f"{namespace}_{name}" if namespace == "Tensor" else name
+
+
 # What generated code appends to a stem; a function may be called add_doc.
 _SUFFIXED = re.compile(r"(Parameters\d*|Default\d*|Signatures|Doc|Fields)_*$")
 

@@ -2,12 +2,14 @@
 
 The first signature that takes a call gets it, so a signature must come before all that take more:
 
-1. Parameters are compared from left to right by their types' rank: exact before coercing (a tensor
+1. Deprecated signatures come last.
+2. Parameters are compared from left to right by their types' rank: exact before coercing (a tensor
    of no dimension is a Tensor before it is a Scalar; an int is an int before it is a float).
-2. `int[]` comes before `int[2]`, which takes a lone int too; `T` before `T?`; a required parameter
-   before one with a default; one without aliases before one that has them.
-3. A signature that ends where another goes on comes first: it takes fewer calls.
-4. What is equal so far is told apart by keyword-only parameters in the same way, at last by text.
+3. `int[]` comes before `int[2]`, which takes a lone int too; `T` before `T?`; a required parameter
+   before one with a default; one without aliases before one that has them; of two with a default
+   the one whose name comes first, as in torch.
+4. A signature that ends where another goes on comes first: it takes fewer calls.
+5. What is equal so far is told apart by keyword-only parameters in the same way, at last by text.
 
 Nothing of it depends on the order in the file.
 """
@@ -18,7 +20,7 @@ from collections.abc import Iterable
 
 from .data import Parameter, Signature
 
-_Rank = tuple[int, bool, bool, bool, int]
+_Rank = tuple[int, bool, bool, bool, int, str]
 
 
 def ordered(signatures: Iterable[Signature]) -> tuple[Signature, ...]:
@@ -29,6 +31,7 @@ def ordered(signatures: Iterable[Signature]) -> tuple[Signature, ...]:
 def _key(signature: Signature) -> tuple[object, ...]:
     keyword_only = sorted(signature.keyword_only, key=lambda p: p.name)
     return (
+        signature.is_hidden,
         tuple(map(_rank, signature.positional)),
         len(keyword_only),
         tuple((p.name, _rank(p)) for p in keyword_only),
@@ -44,6 +47,8 @@ def _rank(parameter: Parameter) -> _Rank:
         parameter.allow_none,
         parameter.default is not None,
         len(parameter.aliases),
+        # A call may leave out what has a default: then nothing but the name tells them apart.
+        "" if parameter.default is None else parameter.name,
     )
 
 

@@ -13,7 +13,7 @@ from .data import FakePlan, KernelPlan, OwnOp
 def own_op(op: Op, library: Library) -> OwnOp:
     """The registration of one own op, whose entry has passed the checks."""
     schema = op.schema
-    signature = calls.cpp_signature(schema)
+    signature = calls.cpp_signature(op)
     arguments = list(zip(schema.arguments, signature.names, strict=True))
     tensors = tuple(name for a, name in arguments if calls.row_of(a).is_tensor_like)
     mutated = tuple(name for a, name in arguments if a.is_write)

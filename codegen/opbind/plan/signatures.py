@@ -9,13 +9,15 @@ empty_like(Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .. import typemap
-from ..model import Argument, Op, OptionalType
+from ..model import Argument, Op, OptionalType, Schema
 from ..typemap import DefaultForms
+from . import torch_data
 from .data import Parameter
+from .entries import Entry
 
 _NONE = DefaultForms("none()", "None", "None", "None")
 _FALSE = DefaultForms("of_bool(false)", "False", "False", "False")
@@ -33,7 +35,7 @@ TENSOR_OPTIONS = (
 class Layout:
     """An op's parameters as Python has them, before base and out variant are put together."""
 
-    op: Op
+    entry: Entry
     positional: tuple[Parameter, ...]
     # Without `out` and the options.
     keyword_only: tuple[Parameter, ...]
@@ -41,8 +43,12 @@ class Layout:
     outs: tuple[Argument, ...]
     # A factory's: dtype, layout, device, pin_memory, requires_grad.
     options: tuple[Parameter, ...]
-    # Schema name -> Python name, of all but the outs.
+    # The op's argument -> Python name, of all but the outs and what a constant is given to.
     python_names: dict[str, str]
+
+    @property
+    def op(self) -> Op:
+        return self.entry.op
 
     @property
     def is_factory(self) -> bool:
@@ -50,59 +56,80 @@ class Layout:
 
     @property
     def merge_key(self) -> tuple[object, ...]:
-        """Equal for a base and its out variant."""
-        return tuple(
+        """Equal for a base and its out variant, which has no options."""
+        parameters = tuple(
             (p.name, p.printed, p.default and p.default.text, p.keyword_only)
-            for p in (*self.positional, *self.keyword_only, *self.options)
+            for p in (*self.positional, *self.keyword_only)
         )
+        return (self.entry.is_hidden, *parameters)
 
 
-def layout(op: Op) -> Layout:
+def layout(entry: Entry) -> Layout:
     """The Python side of one op, whose schema has passed the checks."""
-    outs = out_arguments(op)
-    options = _options(op)
-    rest = [a for a in op.schema.keyword_only if a not in outs and a not in options]
-    renamed = _python_names((*op.schema.positional, *rest, *options))
-    make = _Maker(op, renamed)
-    factory = _factory_parameters(make, options) if options else ()
+    schema = entry.schema
+    outs = out_arguments(schema)
+    options = _options(entry)
+    moved = {a.name for a in options}
+    rest = [a for a in schema.keyword_only if a not in outs and a.name not in moved]
+    positional = _self_first(schema.positional) if entry.is_method else schema.positional
+    renamed = _python_names(entry, (*positional, *rest, *options))
+    taken = {*renamed.values(), *(a.name for a in outs)}
+    make = _Maker(entry, renamed, frozenset(taken))
     return Layout(
-        op,
-        tuple(make.parameter(a, False) for a in op.schema.positional),
+        entry,
+        tuple(make.parameter(a, False) for a in positional),
         tuple(make.parameter(a, True) for a in rest),
         outs,
-        factory,
-        renamed,
+        _factory_parameters(make, options) if options else (),
+        _sources(entry, renamed),
     )
 
 
-def out_arguments(op: Op) -> tuple[Argument, ...]:
-    """The written keyword-only tensors; none where one of them is no plain Tensor."""
-    written = op.schema.out_arguments
+def out_arguments(schema: Schema) -> tuple[Argument, ...]:
+    """The written keyword-only tensors: a list of them, or plain ones."""
+    written = schema.out_arguments
     plain = all(a.type == typemap.TENSOR_TYPE for a in written)
-    return written if plain else ()
+    is_list = len(written) == 1 and typemap.find(written[0].type) is typemap.TENSOR_LIST
+    return written if plain or is_list else ()
 
 
-def _python_names(arguments: Iterable[Argument]) -> dict[str, str]:
+def _self_first(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    return tuple(sorted(arguments, key=lambda a: a.name != "self"))
+
+
+def _python_names(entry: Entry, arguments: Sequence[Argument]) -> dict[str, str]:
+    """The signature's name of an argument -> Python's."""
     names = {a.name: a.name for a in arguments}
     for argument in arguments:
         row = typemap.find(argument.type)
         if argument.name == "self" and row and row.renames_self and "input" not in names:
-            names["self"] = "input"
+            names["self"] = "self" if entry.is_method else "input"
     return names
+
+
+def _sources(entry: Entry, python_names: dict[str, str]) -> dict[str, str]:
+    """What a deprecated signature gives to the op's arguments, or the op's own names."""
+    if not entry.is_hidden:
+        return python_names
+    named = {n: s for n, s in entry.sources.items() if isinstance(s, str) and s in python_names}
+    return {name: python_names[source] for name, source in named.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    op: Op
+    entry: Entry
     python_names: dict[str, str]
+    # All names that a parameter of the signature has.
+    taken: frozenset[str]
 
     def parameter(self, argument: Argument, keyword_only: bool) -> Parameter:
         row = typemap.find(argument.type)
         assert row is not None, "the types were checked"
         size = typemap.list_size(argument.type)
         default = row.default_forms(argument.default, size) if argument.default else None
+        name = self.python_names[argument.name]
         return Parameter(
-            self.python_names[argument.name],
+            name,
             row,
             str(argument.type),
             default,
@@ -110,21 +137,28 @@ class _Maker:
             allow_none=row.is_optional,
             size=size,
             is_written=argument.is_write,
-            aliases=dict(self.op.aliases).get(argument.name, ()),
+            takes_numbers=self.entry.takes_numbers and row is typemap.TENSOR,
+            none_is_default=self.entry.is_torch and default is not None and default.ints == (),
+            aliases=self._aliases(argument.name, name),
             location=argument.location,
         )
+
+    def _aliases(self, argument: str, name: str) -> tuple[str, ...]:
+        own = dict(self.entry.op.aliases).get(argument, ())
+        numpy = torch_data.NUMPY_NAMES.get(name, ()) if self.entry.is_torch else ()
+        return (*own, *(n for n in numpy if n not in self.taken and n not in own))
 
 
 # --- factories ----------------------------------------------------------------------------------
 
 
-def _options(op: Op) -> tuple[Argument, ...]:
+def _options(entry: Entry) -> tuple[Argument, ...]:
     """The arguments that a factory's Python function moves to the end; () if it is no factory."""
-    arguments = op.schema.keyword_only
+    arguments = entry.schema.keyword_only
     for start in range(len(arguments) - len(TENSOR_OPTIONS) + 1):
         run = arguments[start : start + len(TENSOR_OPTIONS)]
         if all(_is_option(a, *wanted) for a, wanted in zip(run, TENSOR_OPTIONS, strict=True)):
-            return run if _is_factory(op) else ()
+            return run if _is_factory(entry) else ()
     return ()
 
 
@@ -133,21 +167,32 @@ def _is_option(argument: Argument, name: str, type_: str) -> bool:
     return argument.name == name and str(element) == type_
 
 
-def _is_factory(op: Op) -> bool:
+def _is_factory(entry: Entry) -> bool:
     """As torch has it: it makes a tensor from none, or one like another."""
-    base = op.schema.name.base
-    if op.category_override:
-        return op.category_override in ("factory", "new", "like")
+    base, category = entry.schema.name.base, entry.op.category_override
+    if category:
+        return category in ("factory", "new", "like")
     if base.startswith("new_") or base.endswith("_like"):
         return True
-    rows = (typemap.find(a.type) for a in op.schema.arguments)
+    rows = (typemap.find(a.type) for a in entry.schema.arguments)
     takes_tensor = any(row is not None and row.is_tensor_like for row in rows)
-    return not takes_tensor and [str(r.type) for r in op.schema.returns] == ["Tensor"]
+    return not takes_tensor and [str(r.type) for r in entry.schema.returns] == ["Tensor"]
 
 
 def _factory_parameters(make: _Maker, options: tuple[Argument, ...]) -> tuple[Parameter, ...]:
-    requires_grad = Parameter("requires_grad", typemap.BOOL, "bool", _FALSE, keyword_only=True)
-    return (*(make.parameter(a, True) for a in options), requires_grad)
+    requires_grad = Parameter(
+        "requires_grad", typemap.BOOL, "bool?", _FALSE, keyword_only=True, allow_none=True
+    )
+    return (*(_option_parameter(make, a) for a in options), requires_grad)
+
+
+def _option_parameter(make: _Maker, argument: Argument) -> Parameter:
+    parameter = make.parameter(argument, True)
+    if make.entry.op.is_own or parameter.default is None:
+        return parameter
+    if parameter.default.text != "None":
+        return replace(parameter, none_is_default=True)
+    return replace(parameter, default=_FALSE) if argument.name == "pin_memory" else parameter
 
 
 # --- out ----------------------------------------------------------------------------------------
@@ -157,10 +202,12 @@ def out_parameter(outs: tuple[Argument, ...], is_optional: bool) -> Parameter:
     """The one parameter that an out variant's written tensors come in."""
     several = len(outs) > 1
     size = len(outs) if several else 0
-    type_ = f"Tensor[{size}]" if several else "Tensor"
+    type_ = f"Tensor[{size}]" if several else str(outs[0].type)
+    row = typemap.find(outs[0].type)
+    assert row is not None, "the types were checked"
     required = Parameter(
         "out" if several else outs[0].name,
-        typemap.TENSOR_LIST if several else typemap.TENSOR,
+        typemap.TENSOR_LIST if several else row,
         type_,
         keyword_only=True,
         size=size,

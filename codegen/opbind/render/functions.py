@@ -201,7 +201,12 @@ def _torch_function(function: Function) -> str:
 def _method_row(function: Function) -> str:
     cast = f"castPyCFunction({function.cpp_name})"
     pointer = function.cpp_name if function.entry is EntryKind.NOARGS else cast
-    items = (string_literal(function.name), pointer, function.entry.value, f"{function.stem}Doc")
+    items = (
+        string_literal(function.attribute),
+        pointer,
+        function.entry.value,
+        f"{function.stem}Doc",
+    )
     return wrapped("{", items, "},", 4)
 
 

@@ -68,7 +68,7 @@ def package_view(plan: BindingPlan) -> PackageView:
     return PackageView(
         module=library.module,
         docstring=_docstring(doc, 0),
-        functions=tuple(sorted((function.name for function in plan.functions), key=_sort_key)),
+        functions=tuple(sorted((function.attribute for function in plan.functions), key=_sort_key)),
         fakes=tuple(FakeView(f.qualified_op, f"{f.module}:{f.function}") for f in plan.fakes),
         typing_names=", ".join(typing),
         needs_builtins=bool(types.hidden),
@@ -144,7 +144,7 @@ class _Types:
 
 
 def _types(plan: BindingPlan) -> _Types:
-    names = {function.name for function in plan.functions}
+    names = {function.attribute for function in plan.functions}
     names |= {field for one in plan.structseqs for field in one.fields}
     return _Types(frozenset(name for name in names if _BUILTIN_TYPES.fullmatch(name)))
 
@@ -176,7 +176,7 @@ def _field(name: str, type_: str) -> str:
 def _stubs(function: Function, types: _Types) -> Iterator[StubView]:
     """The overloads in the order in which they are tried; the doc stands at the first."""
     doc = _docstring(function.doc, 4)
-    makers = (_Overload(function.name, signature, types) for signature in function.signatures)
+    makers = (_Overload(function.attribute, signature, types) for signature in function.signatures)
     heads = [head for maker in makers for head in maker.heads()]
     for i, head in enumerate(heads):
         yield StubView(len(heads) > 1, head, doc if i == 0 else "", is_separated=i < 2)

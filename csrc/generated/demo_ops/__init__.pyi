@@ -239,11 +239,11 @@ def empty_like(
     dtype: torch.dtype | type[bool | int | float | complex] | None = None,
     layout: torch.layout | None = None,
     device: torch.device | str | int | None = None,
-    pin_memory: bool | None = None,
-    requires_grad: bool = False,
+    pin_memory: bool | None = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """empty_like(Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=None,
-        Layout? layout=None, Device? device=None, bool? pin_memory=None, bool
+        Layout? layout=None, Device? device=None, bool? pin_memory=False, bool?
         requires_grad=False) -> Tensor
     """
 
@@ -265,12 +265,12 @@ def full_like(
     dtype: torch.dtype | type[bool | int | float | complex] | None = None,
     layout: torch.layout | None = None,
     device: torch.device | str | int | None = None,
-    pin_memory: bool | None = None,
-    requires_grad: bool = False,
+    pin_memory: bool | None = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """full_like(Tensor input, Scalar fill_value, *, MemoryFormat? memory_format=None,
         ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
-        pin_memory=None, bool requires_grad=False) -> Tensor
+        pin_memory=False, bool? requires_grad=False) -> Tensor
     """
 
 def keep(input: Tensor) -> None:
@@ -279,32 +279,22 @@ def keep(input: Tensor) -> None:
     Hold a tensor in C++, in place of the one held before.
     """
 
-@overload
 def linspace(
     start: int | float | complex,
     end: int | float | complex,
     steps: int,
     *,
-    out: Tensor,
-) -> Tensor:
-    """linspace(Scalar start, Scalar end, int steps, *, Tensor out) -> Tensor
-    linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout?
-        layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) ->
-        Tensor
-    """
-
-@overload
-def linspace(
-    start: int | float | complex,
-    end: int | float | complex,
-    steps: int,
-    *,
+    out: Tensor | None = None,
     dtype: torch.dtype | type[bool | int | float | complex] | None = None,
     layout: torch.layout | None = None,
     device: torch.device | str | int | None = None,
-    pin_memory: bool | None = None,
-    requires_grad: bool = False,
-) -> Tensor: ...
+    pin_memory: bool | None = False,
+    requires_grad: bool | None = False,
+) -> Tensor:
+    """linspace(Scalar start, Scalar end, int steps, *, Tensor? out=None, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=False, bool?
+        requires_grad=False) -> Tensor
+    """
 
 @overload
 def max(input: Tensor) -> Tensor:
@@ -568,8 +558,8 @@ def where(condition: Tensor) -> tuple[Tensor, ...]:
     """where(Tensor condition) -> Tensor[]
     where(Tensor condition, Tensor input, Tensor other, *, Tensor? out=None) -> Tensor
     where(Tensor condition, Tensor input, Scalar other) -> Tensor
-    where(Tensor condition, Scalar input, Tensor other) -> Tensor
-    where(Tensor condition, Scalar input, Scalar other) -> Tensor
+    where(Tensor condition, Scalar self, Tensor other) -> Tensor
+    where(Tensor condition, Scalar self, Scalar other) -> Tensor
     """
 
 @overload
@@ -583,11 +573,11 @@ def where(
 @overload
 def where(condition: Tensor, input: Tensor, other: int | float | complex) -> Tensor: ...
 @overload
-def where(condition: Tensor, input: int | float | complex, other: Tensor) -> Tensor: ...
+def where(condition: Tensor, self: int | float | complex, other: Tensor) -> Tensor: ...
 @overload
 def where(
     condition: Tensor,
-    input: int | float | complex,
+    self: int | float | complex,
     other: int | float | complex,
 ) -> Tensor: ...
 
@@ -598,10 +588,10 @@ def zeros_like(
     dtype: torch.dtype | type[bool | int | float | complex] | None = None,
     layout: torch.layout | None = None,
     device: torch.device | str | int | None = None,
-    pin_memory: bool | None = None,
-    requires_grad: bool = False,
+    pin_memory: bool | None = False,
+    requires_grad: bool | None = False,
 ) -> Tensor:
     """zeros_like(Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=None,
-        Layout? layout=None, Device? device=None, bool? pin_memory=None, bool
+        Layout? layout=None, Device? device=None, bool? pin_memory=False, bool?
         requires_grad=False) -> Tensor
     """
