@@ -18,7 +18,7 @@ CPP := $(sort $(shell find csrc/runtime csrc/kernels tests benchmarks \
 TIDY := $(sort $(wildcard csrc/runtime/core/*.cpp csrc/runtime/torch/*.cpp csrc/kernels/*.cpp))
 PY := codegen tests benchmarks examples
 
-.PHONY: venv demo test fuzz gen check-gen golden lint bench build-demo clean
+.PHONY: venv demo test test-pythons fuzz gen check-gen golden lint bench build-demo clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -46,6 +46,15 @@ demo: build-demo
 
 test: build-demo
 	$(BIN)/python -m pytest
+
+# The generator's own tests on other Pythons, without torch: what needs it says so.
+PYTHONS ?= python3.10 python3.11 python3.12 python3.13
+test-pythons:
+	for python in $(PYTHONS); do \
+		venv=build/venv-$$(basename $$python) && $$python -m venv $$venv && \
+		$$venv/bin/python -m pip install --quiet -e . pytest hypothesis jsonschema && \
+		$$venv/bin/python -m pytest tests/codegen tests/fuzz || exit 1; \
+	done
 
 # 50,000 random schemas against torch's own reader, and 50,000 broken YAML files: ten minutes.
 fuzz: $(INSTALLED)

@@ -118,8 +118,9 @@ class Default:
     """A default value: `value` is exact (int of any size, Python float), `text` canonical."""
 
     kind: DefaultKind
-    # None, bool, int, float, complex, str (STRING and NAME), or a tuple of Default (LIST).
-    value: object
+    # None, bool, int, float, complex, str (STRING and NAME), or a tuple of Default (LIST). The text
+    # says as much, and unlike a NaN it equals itself.
+    value: object = field(compare=False)
     text: str
 
     def __str__(self) -> str:

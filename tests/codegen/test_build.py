@@ -23,8 +23,11 @@ REPO = Path(__file__).parents[2]
 DEMO = REPO / "build/demo"
 KERNELS = sorted((REPO / "csrc/kernels").glob("*.[cp][py]*"))
 
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="needs torch, which this Python has not")
 needs_demo = pytest.mark.skipif(
-    not (DEMO / "lib/demo_ops/_stamp.json").exists(), reason="build/demo is not there: make test"
+    not HAS_TORCH or not (DEMO / "lib/demo_ops/_stamp.json").exists(),
+    reason="needs torch and build/demo: make test",
 )
 
 Build = Callable[[list[Path]], Result]
@@ -107,6 +110,7 @@ def ninja_text(monkeypatch: pytest.MonkeyPatch) -> str:
     return build.ninja_text(request, build.find_toolchain(), "obj/_C.so")
 
 
+@needs_torch
 def test_flags(monkeypatch: pytest.MonkeyPatch) -> None:
     text = " ".join(ninja_text(monkeypatch).replace("$\n", "").split())
     for flag in (
@@ -143,6 +147,7 @@ def test_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
         build.find_torch()
 
 
+@needs_torch
 def test_torch_is_found_without_importing_it() -> None:
     program = (
         "import sys; from opbind import build; build.find_torch(); print('torch' in sys.modules)"
@@ -153,6 +158,7 @@ def test_torch_is_found_without_importing_it() -> None:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("hatchling", reason="needs the wheel's backend")
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     subprocess.run([*pip, "-w", str(folder), str(REPO)], check=True)

@@ -282,6 +282,7 @@ def test_a_compiler_accepts_it(folder: Path, name: str) -> None:
 
 
 def test_mypy_accepts_the_stub(folder: Path) -> None:
+    pytest.importorskip("mypy", reason="needs mypy")
     # The cache that the whole project is checked with: reading torch takes half a minute.
     options = ["--strict", "--config-file=", f"--cache-dir={REPO / '.mypy_cache'}"]
     command = [sys.executable, "-m", "mypy", *options, "-p", "demo_ops"]
@@ -290,6 +291,7 @@ def test_mypy_accepts_the_stub(folder: Path) -> None:
 
 
 def test_ruff_accepts_the_package(folder: Path) -> None:
+    pytest.importorskip("ruff", reason="needs ruff")
     options = ["--isolated", "--no-cache", "--line-length=100", "--target-version=py310"]
     rules = "--select=E,F,W,I,B,UP,SIM,RUF"
     command = [sys.executable, "-m", "ruff", "check", *options, rules, "demo_ops"]
