@@ -189,7 +189,9 @@ def _torch_function(function: Function) -> str:
         "return handle_torch_function_noargs(" if is_noargs else "return handle_torch_function("
     )
     call = () if is_noargs else ("r", "args", "nargs", "kwnames")
-    public = ("module", owner, name)
+    is_renamed = function.torch_owner and function.attribute != function.torch_name
+    own_name = (string_literal(function.attribute),) if is_renamed else ()
+    public = ("module", owner, name, *own_name)
     statement = wrapped(handler, (*call, f"host::public_function({', '.join(public)})"), ");", 4)
     if _fits(statement):
         return statement

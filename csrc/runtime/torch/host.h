@@ -400,8 +400,11 @@ class TorchFunctionModeGuard {
 };
 
 /// New reference to the function object that a handler gets: attribute `name` of the dotted path
-/// `owner` (such as "torch._C._VariableFunctions"), or of `module` if that is nullptr.
-PyObject* public_function(PyObject* module, const char* owner, const char* name);
+/// `owner` (such as "torch._C._VariableFunctions"). Without an owner, or where torch binds no such
+/// op (sym_size is one), the function of `module` itself, whose name is `own_name` if it is
+/// another.
+PyObject* public_function(PyObject* module, const char* owner, const char* name,
+                          const char* own_name = nullptr);
 
 // ------------------------------------------------------------------------------------ return types
 

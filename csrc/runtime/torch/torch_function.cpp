@@ -48,10 +48,17 @@ TorchFunctionModeGuard::~TorchFunctionModeGuard() {
 
 PyObject* TorchFunctionModeGuard::mode() const { return mode_->ptr(getPyInterpreter()); }
 
-PyObject* public_function(PyObject* module, const char* owner, const char* name) {
-  if (owner == nullptr) return checked(PyObject_GetAttrString(module, name)).release();
-  const THPObjectPtr object = resolve(owner);
-  return checked(PyObject_GetAttrString(object.get(), name)).release();
+PyObject* public_function(PyObject* module, const char* owner, const char* name,
+                          const char* own_name) {
+  if (owner != nullptr) {
+    const THPObjectPtr object = resolve(owner);
+    PyObject* const function = PyObject_GetAttrString(object.get(), name);
+    if (function != nullptr) return function;
+    if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) throw python_error();
+    PyErr_Clear();
+  }
+  const char* const attribute = own_name == nullptr ? name : own_name;
+  return checked(PyObject_GetAttrString(module, attribute)).release();
 }
 
 PyTypeObject* return_type(const char* name) {
