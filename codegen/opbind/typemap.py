@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -45,7 +45,7 @@ class DefaultFault(Exception):
 class DefaultForms:
     """One default in every language that shows it."""
 
-    # A maker of core/signature.h: `of_double(0.5)`. For a list, the elements stand in `ints`.
+    # A maker of core/signature.h: `of_double(0.5)`; of what stands in an array, the maker's name.
     cpp: str
     # As __text_signature__ may hold it; `...` where Python cannot read the value back.
     python: str
@@ -53,8 +53,9 @@ class DefaultForms:
     stub: str
     # As the signature's text shows it: the schema's own words.
     text: str
-    # The elements of a list default, which need an array of their own; None for other defaults.
-    ints: tuple[int, ...] | None = None
+    # What the array holds, in C++: a list's elements, or the parts of a complex number. None for
+    # other defaults.
+    elements: tuple[str, ...] | None = None
     # The text of a string default, which may be too long for one line.
     string: str | None = None
     # Whether torch's schema parser can read it in a registration.
@@ -73,7 +74,7 @@ class TypeRow:
     schema: str
     # Type of a C++ parameter.
     cpp_argument: str
-    # Member of PythonArgs that reads it.
+    # Member of PythonArgs that reads it; `{N}` stands in it as in the C++ type.
     accessor: str
     # Its ParameterType.
     tag: str
@@ -129,6 +130,10 @@ class TypeRow:
         """C++ type of a parameter of `T[size]`."""
         return self.cpp_argument.replace("{N}", str(size))
 
+    def accessor_with(self, size: int) -> str:
+        """What reads a parameter of `T[size]`."""
+        return self.accessor.replace("{N}", str(size))
+
     def stub_with(self, size: int) -> str:
         """The stub's type of a parameter of `T[size]`."""
         return (
@@ -183,17 +188,23 @@ def _int(default: Default, _size: int) -> DefaultForms:
     return DefaultForms(f"of_int({cpp_int(value)})", str(value), str(value), default.text)
 
 
+def _device_index(default: Default, size: int) -> DefaultForms:
+    if not -128 <= _checked_int(default) <= 127:
+        raise DefaultFault(
+            "default-range", f"{default} is out of range", "a DeviceIndex lies between -128 and 127"
+        )
+    return _int(default, size)
+
+
 def _float(default: Default, _size: int) -> DefaultForms:
     value = _as_float(default)
     if math.isfinite(value):
-        # torch's parser reads no subnormal number.
-        is_registrable = value == 0 or abs(value) >= sys.float_info.min
         return DefaultForms(
             f"of_double({value!r})",
             repr(value),
             repr(value),
             default.text,
-            is_registrable=is_registrable,
+            is_registrable=not _is_subnormal(default),
         )
     return _non_finite(value, default.text)
 
@@ -224,33 +235,108 @@ def _string(default: Default, _size: int) -> DefaultForms:
     return DefaultForms(cpp, ascii(value), repr(value), default.text, string=value)
 
 
-def _ints(default: Default, _size: int) -> DefaultForms:
-    elements = default.value
-    assert isinstance(elements, tuple)
-    values = []
-    for element in elements:
-        if element.kind is not DefaultKind.INT:
+def _complex(default: Default, _size: int) -> DefaultForms:
+    value = default.value
+    assert isinstance(value, complex)
+    parts = (repr(value.real), repr(value.imag))
+    # The language writes imaginary numbers alone. repr(-1j) is '(-0-1j)'.
+    python = f"{value.imag!r}j"
+    return DefaultForms(
+        "of_doubles",
+        python,
+        python,
+        default.text,
+        elements=parts,
+        is_registrable=not _is_subnormal(default),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _ListDefault:
+    """The defaults of a list type."""
+
+    # "int[]"
+    schema: str
+    maker: str
+    # How an element is written.
+    kinds: tuple[DefaultKind, ...]
+    # An element -> its C++ and its Python.
+    element: Callable[[Default], tuple[str, str]]
+    # N of `T[N]` is part of the type.
+    is_array: bool = False
+
+    @property
+    def rules(self) -> dict[DefaultKind, DefaultRule]:
+        return {DefaultKind.LIST: self._whole, **dict.fromkeys(self.kinds, self._lone)}
+
+    def _whole(self, default: Default, size: int) -> DefaultForms:
+        elements = default.value
+        assert isinstance(elements, tuple)
+        for element in elements:
+            if element.kind not in self.kinds:
+                name = self.schema.removesuffix("[]")
+                raise DefaultFault(
+                    "default-type",
+                    f"{element} is no {name}",
+                    f"the elements of {self.schema} are {name}s",
+                )
+        if self.is_array and len(elements) != size:
             raise DefaultFault(
-                "default-type", f"{element} is no int", "the elements of an int[] are ints"
+                "default-type", f"{default} has not {size} elements", f"write {size} elements"
             )
-        values.append(_checked_int(element))
-    return _ints_forms(tuple(values), default.text)
+        return self._forms([self.element(one) for one in elements], default)
 
+    def _lone(self, default: Default, size: int) -> DefaultForms:
+        """One value for all elements of `T[N]`."""
+        if not size:
+            raise DefaultFault(
+                "default-type",
+                f"{default} is no default for {self.schema}",
+                f"a lone value may stand for {self.schema[:-1]}N] only; write [{default}]",
+            )
+        element = self.element(default)
+        forms = self._forms([element] * size, default)
+        return forms if self.is_array else replace(forms, python=element[1], stub=element[1])
 
-def _ints_forms(values: tuple[int, ...], text: str) -> DefaultForms:
-    python = f"({', '.join(map(str, values))}{',' if len(values) == 1 else ''})"
-    return DefaultForms("", python, python, text, ints=values)
-
-
-def _lone_int(default: Default, size: int) -> DefaultForms:
-    if not size:
-        raise DefaultFault(
-            "default-type",
-            f"{default} is no default for int[]",
-            f"a lone int may stand for int[N] only; write [{default}]",
+    def _forms(self, elements: Sequence[tuple[str, str]], default: Default) -> DefaultForms:
+        joined = ", ".join(python for _, python in elements)
+        python = f"({joined}{',' if len(elements) == 1 else ''})"
+        return DefaultForms(
+            self.maker,
+            python,
+            python,
+            default.text,
+            elements=tuple(cpp for cpp, _ in elements),
+            is_registrable=not any(map(_is_subnormal, _items(default))),
         )
+
+
+def _items(default: Default) -> tuple[Default, ...]:
+    return default.value if isinstance(default.value, tuple) else (default,)
+
+
+def _is_subnormal(default: Default) -> bool:
+    """torch's parser reads no such number."""
+    value = default.value.imag if isinstance(default.value, complex) else default.value
+    return isinstance(value, float) and 0 < abs(value) < sys.float_info.min
+
+
+def _int_element(default: Default) -> tuple[str, str]:
     value = _checked_int(default)
-    return replace(_ints_forms((value,) * size, default.text), python=str(value), stub=str(value))
+    return cpp_int(value), str(value)
+
+
+def _float_element(default: Default) -> tuple[str, str]:
+    value = _as_float(default)
+    if not math.isfinite(value):
+        raise DefaultFault(
+            "default-range", f"{default} is not finite", "take float[]? and None for it"
+        )
+    return repr(value), repr(value)
+
+
+def _bool_element(default: Default) -> tuple[str, str]:
+    return ("1" if default.value else "0"), str(default.value)
 
 
 def _name_rule(kind: str, names: dict[str, tuple[str, str]]) -> DefaultRule:
@@ -302,13 +388,21 @@ _NONE = {DefaultKind.NONE: _none}
 _INT_RULES = {DefaultKind.INT: _int, DefaultKind.NAME: _reduction}
 _FLOAT_RULES = {DefaultKind.INT: _float, DefaultKind.FLOAT: _float}
 _BOOL_RULES = {DefaultKind.BOOL: _bool}
+_COMPLEX_RULES = {DefaultKind.COMPLEX: _complex}
 _SCALAR_RULES = {
     DefaultKind.INT: _int,
     DefaultKind.FLOAT: _float,
     DefaultKind.BOOL: _bool,
+    **_COMPLEX_RULES,
 }
 _STRING_RULES = {DefaultKind.STRING: _string}
-_INTS_RULES = {DefaultKind.LIST: _ints, DefaultKind.INT: _lone_int}
+_INTS_RULES = _ListDefault("int[]", "of_ints", (DefaultKind.INT,), _int_element).rules
+_FLOATS_RULES = _ListDefault(
+    "float[]", "of_doubles", (DefaultKind.INT, DefaultKind.FLOAT), _float_element
+).rules
+_BOOLS_RULES = _ListDefault(
+    "bool[]", "of_ints", (DefaultKind.BOOL,), _bool_element, is_array=True
+).rules
 _SCALARTYPE_RULES = {
     DefaultKind.NAME: _name_rule(
         "ScalarType",
@@ -339,8 +433,8 @@ _SCALAR = _NUMBERS | frozenset(
 _FLOAT = _SCALAR - {"complex"}
 _INTS = frozenset({"list of ints", "empty list"})
 _SYMINTS = _INTS | {"list of symbolic ints"}
-_FLOATS = frozenset({"list of ints", "list of floats", "empty list"})
-_SCALARS = _FLOATS | {"list of complex numbers", "list of bools", "list of symbolic ints"}
+_FLOATS = _SYMINTS | frozenset({"list of floats", "list of bools"})
+_SCALARS = _FLOATS | {"list of complex numbers"}
 _TENSORS = frozenset({"list of tensors", "empty list"})
 _OPTIONAL_TENSORS = _TENSORS | {"list of tensors and None"}
 _STR = frozenset({"str"})
@@ -352,6 +446,7 @@ _DEVICE = frozenset({"device", "str", "int"})
 
 _BORROWED = "borrowed from the Python object, which the caller's frame holds"
 _VALUE = "a value"
+_SYMBOLIC = "a value, which shares the symbolic node"
 
 _BASE_ROWS = (
     TypeRow(
@@ -389,30 +484,28 @@ _BASE_ROWS = (
     TypeRow(
         schema="DeviceIndex",
         cpp_argument="at::DeviceIndex",
-        accessor="toInt64",
-        tag="DEVICE_INDEX",
+        accessor="toDeviceIndex",
+        tag="INT64",
         stub_argument="int",
         accepts=_INT,
         rank=2,
         ownership=_VALUE,
-        defaults=_INT_RULES,
+        defaults={DefaultKind.INT: _device_index},
         defaults_text="an int",
-        in_runtime=False,
     ),
     TypeRow(
         schema="SymInt",
         cpp_argument="c10::SymInt",
         accessor="toSymInt",
-        tag="SYM_INT",
+        tag="INT64",
         cpp_return="c10::SymInt",
         stub_argument="int | torch.SymInt",
         stub_return="int | torch.SymInt",
         accepts=_SYMINT,
         rank=3,
-        ownership="a value, which shares the symbolic node",
+        ownership=_SYMBOLIC,
         defaults=_INT_RULES,
         defaults_text="an int",
-        in_runtime=False,
     ),
     # A lone int may stand for `int[N]`; as in torch, such a list comes before other numbers.
     TypeRow(
@@ -433,31 +526,21 @@ _BASE_ROWS = (
         defaults_text="a list of ints",
     ),
     TypeRow(
-        schema="DimVector",
-        cpp_argument="at::DimVector",
-        accessor="intlist",
-        tag="DIM_VECTOR",
-        stub_argument="tuple[int, ...] | list[int]",
-        accepts=_INTS,
-        rank=5,
-        ownership="a copy, on the stack up to 5 elements",
-        in_runtime=False,
-    ),
-    TypeRow(
         schema="SymInt[]",
         cpp_argument="c10::SymIntArrayRef",
         accessor="symintlist",
-        tag="SYM_INT_LIST",
+        tag="INT_LIST",
+        cpp_return="std::vector<c10::SymInt>",
         stub_argument="tuple[int | torch.SymInt, ...] | list[int | torch.SymInt]",
+        stub_return="tuple[int | torch.SymInt, ...]",
         accepts=_SYMINTS,
-        rank=6,
+        rank=5,
         ownership="a copy, on the stack up to 8 elements",
         lone=_SYMINT,
         takes_varargs=True,
         stub_lone="int | torch.SymInt",
         defaults=_INTS_RULES,
         defaults_text="a list of ints",
-        in_runtime=False,
     ),
     TypeRow(
         schema="bool",
@@ -499,30 +582,50 @@ _BASE_ROWS = (
         rank=9,
         ownership=_VALUE,
         defaults=_SCALAR_RULES,
-        defaults_text="an int, a float or a bool",
+        defaults_text="a number or a bool",
+    ),
+    TypeRow(
+        schema="complex",
+        cpp_argument="c10::complex<double>",
+        accessor="toComplex",
+        tag="COMPLEX",
+        cpp_return="c10::complex<double>",
+        stub_argument="complex",
+        stub_return="complex",
+        accepts=_SCALAR,
+        rank=11,
+        ownership=_VALUE,
+        defaults=_COMPLEX_RULES,
+        defaults_text="an imaginary number such as 1j",
     ),
     TypeRow(
         schema="float[]",
         cpp_argument="at::ArrayRef<double>",
         accessor="doublelist",
         tag="FLOAT_LIST",
+        cpp_return="std::vector<double>",
         stub_argument="tuple[float, ...] | list[float]",
+        stub_return="tuple[float, ...]",
         accepts=_FLOATS,
         rank=10,
         ownership="a copy, on the stack up to 8 elements",
-        in_runtime=False,
+        lone=_FLOAT,
+        stub_lone="float",
+        defaults=_FLOATS_RULES,
+        defaults_text="a list of numbers",
     ),
     TypeRow(
         schema="bool[]",
         cpp_argument="std::array<bool, {N}>",
-        accessor="boolarray",
-        tag="BOOL_ARRAY",
+        accessor="boolarray<{N}>",
+        tag="BOOL_LIST",
         stub_argument="tuple[bool, ...] | list[bool]",
         accepts=frozenset({"list of bools"}),
-        rank=11,
+        rank=6,
         ownership=_VALUE,
         is_array=True,
-        in_runtime=False,
+        defaults=_BOOLS_RULES,
+        defaults_text="a list of N bools",
     ),
     TypeRow(
         schema="Scalar[]",
@@ -532,8 +635,7 @@ _BASE_ROWS = (
         stub_argument="tuple[int | float | complex, ...] | list[int | float | complex]",
         accepts=_SCALARS,
         rank=12,
-        ownership="a copy",
-        in_runtime=False,
+        ownership="a copy, on the stack up to 8 elements",
     ),
     # An empty list says nothing of its elements; as in torch, other lists come first.
     TypeRow(
@@ -667,14 +769,26 @@ _BASE_ROWS = (
         schema="SymBool",
         cpp_argument="c10::SymBool",
         accessor="toSymBool",
-        tag="SYM_BOOL",
+        tag="BOOL",
         cpp_return="c10::SymBool",
         stub_return="bool | torch.SymBool",
         stub_argument="bool | torch.SymBool",
         accepts=_BOOL | {"symbolic bool"},
         rank=23,
-        ownership=_VALUE,
-        in_runtime=False,
+        ownership=_SYMBOLIC,
+    ),
+    TypeRow(
+        schema="int[][]",
+        cpp_argument="const std::vector<std::vector<int64_t>>&",
+        accessor="intlists",
+        tag="INT_LIST_LIST",
+        cpp_return="std::vector<std::vector<int64_t>>",
+        stub_argument="tuple[tuple[int, ...] | list[int], ...] "
+        "| list[tuple[int, ...]] | list[list[int]]",
+        stub_return="tuple[tuple[int, ...], ...]",
+        accepts=frozenset({"list of lists of ints", "empty list"}),
+        rank=25,
+        ownership="a copy",
     ),
     # Takes str and int too, so whatever is exact for those comes first.
     TypeRow(
@@ -699,7 +813,11 @@ _OPTIONAL_CPP = {
     "SymInt[]": "at::OptionalSymIntArrayRef",
 }
 # Accessors that are not `TOptional`.
-_OPTIONAL_ACCESSORS = {"Tensor": "optionalTensor", "Generator": "generator"}
+_OPTIONAL_ACCESSORS = {
+    "Tensor": "optionalTensor",
+    "Generator": "generator",
+    "bool[]": "boolarrayOptional<{N}>",
+}
 _OPTIONAL_OWNERSHIP = {
     "Tensor": "borrowed, in a std::optional that holds no reference of its own",
 }
@@ -729,7 +847,7 @@ def _optional(row: TypeRow) -> TypeRow:
 
 
 # Those that have no accessor.
-_NO_OPTIONAL = frozenset({"Tensor[]", "Tensor?[]", "bool[]", "DimVector"})
+_NO_OPTIONAL = frozenset({"Tensor[]", "Tensor?[]", "int[][]"})
 
 ROWS: dict[str, TypeRow] = {
     row.schema: row

@@ -13,6 +13,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/util/OptionalArrayRef.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -162,11 +162,11 @@ def test_ops_are_no_deprecated_signatures(ops: Path) -> None:
 
 
 def test_what_has_no_accessor_yet_can_be_dumped(ops: Path, tmp_path: Path) -> None:
-    ops.write_text("- func: f(Tensor a, SymInt n) -> Tensor\n")
-    assert "1: n SYM_INT" in run("gen", ops, "--dump-plan").stdout
+    ops.write_text("- func: f(Tensor a, Stream n) -> Tensor\n")
+    assert "1: n STREAM" in run("gen", ops, "--dump-plan").stdout
     refused = run("gen", ops, "--out", tmp_path / "out")
     assert refused.exit_code == 2
-    assert "argument 'n' has type SymInt, which is not supported" in refused.stderr
+    assert "argument 'n' has type Stream, which is not supported" in refused.stderr
     assert not (tmp_path / "out").exists()
 
 

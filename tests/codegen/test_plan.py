@@ -398,7 +398,10 @@ def test_fakes() -> None:
         ("f(Tensor t=1) -> Tensor", "default-type"),
         ("f(int a=9223372036854775808) -> Tensor", "default-range"),
         ("f(ScalarType d=lnog) -> Tensor", "default-name"),
-        ("f(SymInt n) -> Tensor", "unsupported-type"),
+        ("f(Stream s) -> Tensor", "unsupported-type"),
+        ("f(int?[] n) -> Tensor", "unsupported-type"),
+        ("f(bool[] n) -> Tensor", "unsupported-type"),
+        ("f(Tensor x) -> Scalar[]", "unsupported-type"),
         ("f(Tensor x) -> Tensor?", "unsupported-type"),
         ("f(Tensor x) -> (Tensor a, Tensor a)", "duplicate-return"),
         ("f(Tensor x, ...) -> Tensor", "unsupported-type"),
@@ -445,7 +448,7 @@ def test_a_key_that_cannot_be_followed(more: str, rule: str) -> None:
 def test_every_fault_is_reported_with_its_place_and_remedy() -> None:
     found = faults(
         """\
-        - func: f(Tensor self, SymInt n, int k=1.5) -> Tensor
+        - func: f(Tensor self, Any n, int k=1.5) -> Tensor
         - func: g(Tensor x) -> Tensor
           dispatch: {CPU: g, AutogradCPU: g}
         - func: h(Tensor t=None) -> Tensor
@@ -453,12 +456,12 @@ def test_every_fault_is_reported_with_its_place_and_remedy() -> None:
     )
     assert [fault.partition(": ")[0] for fault in found] == [
         "ops.yaml:6:24",
-        "ops.yaml:6:40",
+        "ops.yaml:6:37",
         "ops.yaml:8:35",
         "ops.yaml:9:20",
     ]
     assert found[0].startswith(
-        "ops.yaml:6:24: error: f: argument 'n' has type SymInt, which is not supported; "
+        "ops.yaml:6:24: error: f: argument 'n' has type Any, which is not supported; "
         "supported are Tensor, "
     )
     assert found[1].endswith("f: argument 'k': 1.5 is no default for int; int takes an int")

@@ -37,6 +37,7 @@ def test_a_row_is_complete_and_found_by_its_type(name: str) -> None:
     assert typemap.find(parse_type(name.replace("bool[]", "bool[3]"))) is row
     for text in (row.cpp_argument, row.accessor, row.tag, row.stub_argument, row.ownership):
         assert text
+    assert ("{N}" in row.accessor) == ("{N}" in row.cpp_argument) == row.is_array
     assert bool(row.cpp_return) == bool(row.stub_return)
     assert bool(row.cpp_written) == bool(row.accessor_written)
     assert row.is_optional == name.endswith("?") == ("None" in row.accepts)
@@ -44,15 +45,20 @@ def test_a_row_is_complete_and_found_by_its_type(name: str) -> None:
 
 def test_what_the_runtime_lacks_is_planned_and_not_rendered() -> None:
     missing = {row.schema for row in typemap.ROWS.values() if not row.in_runtime}
-    assert {"SymInt", "SymInt[]?", "Tensor?[]", "Generator?", "Storage", "bool[]"} <= missing
-    assert not missing & {"Tensor", "int[]?", "Scalar", "Device?", "Tensor[]"}
-    for name in sorted(missing - {"bool[]"}):
+    assert {"Tensor?[]", "Generator?", "Storage"} <= missing
+    assert not missing & {"Tensor", "int[]?", "Scalar", "Device?", "Tensor[]", "SymInt[]?"}
+    for name in sorted(missing):
         assert rules(f"- func: f({name} x) -> Tensor\n") == ["unsupported-type"], name
 
 
 def test_an_array_has_its_size_in_its_type() -> None:
     row = typemap.find(parse_type("bool[3]"))
     assert row is not None and row.cpp_with(3) == "std::array<bool, 3>"
+    assert row.accessor_with(3) == "boolarray<3>"
+    optional = typemap.find(parse_type("bool[2]?"))
+    assert optional is not None
+    assert optional.cpp_with(2) == "std::optional<std::array<bool, 2>>"
+    assert optional.accessor_with(2) == "boolarrayOptional<2>"
 
 
 def test_ranks_are_a_total_order_of_the_types_themselves() -> None:
@@ -75,7 +81,8 @@ def test_the_size_of_a_list_is_not_part_of_its_row() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["complex", "Tensor[2]", "Tensor[]?", "float[2]", "bool[]", "bool[][]", "Any"]
+    "text",
+    ["DimVector", "complex[]", "Tensor[2]", "Scalar[2]", "bool[]", "bool[][]", "int?[]", "Any"],
 )
 def test_a_type_without_a_row_is_not_found(text: str) -> None:
     assert typemap.find(parse_type(text)) is None
@@ -99,6 +106,12 @@ def test_types_of_the_model_are_told_apart_without_their_names() -> None:
             *["-9223372036854775808"] * 2,
         ),
         ("int a=Mean", "of_int(1)", "1", "1"),
+        (
+            "SymInt a=-9223372036854775808",
+            "of_int(-9223372036854775807 - 1)",
+            *["-9223372036854775808"] * 2,
+        ),
+        ("DeviceIndex a=-128", "of_int(-128)", "-128", "-128"),
         ("float a=1", "of_double(1.0)", "1.0", "1.0"),
         ("float a=1e-5", "of_double(1e-05)", "1e-05", "1e-05"),
         ("float a=-0.0", "of_double(-0.0)", "-0.0", "-0.0"),
@@ -142,18 +155,38 @@ def test_a_default_in_each_language(argument: str, cpp: str, python: str, stub: 
 
 
 @pytest.mark.parametrize(
-    ("argument", "ints", "python"),
+    ("argument", "maker", "elements", "python"),
     [
-        ("int[] a=[0, 1]", (0, 1), "(0, 1)"),
-        ("int[] a=[]", (), "()"),
-        ("int[1] a=[7]", (7,), "(7,)"),
-        ("int[2] a=3", (3, 3), "3"),
-        ("int[2]? a=[1,2]", (1, 2), "(1, 2)"),
+        ("int[] a=[0, 1]", "of_ints", ("0", "1"), "(0, 1)"),
+        ("int[] a=[]", "of_ints", (), "()"),
+        ("int[1] a=[7]", "of_ints", ("7",), "(7,)"),
+        ("int[2] a=3", "of_ints", ("3", "3"), "3"),
+        ("int[2]? a=[1,2]", "of_ints", ("1", "2"), "(1, 2)"),
+        ("SymInt[2] a=3", "of_ints", ("3", "3"), "3"),
+        (
+            "SymInt[] a=[-9223372036854775808]",
+            "of_ints",
+            ("-9223372036854775807 - 1",),
+            "(-9223372036854775808,)",
+        ),
+        ("float[] a=[0.1, -0.0, 1]", "of_doubles", ("0.1", "-0.0", "1.0"), "(0.1, -0.0, 1.0)"),
+        ("float[2] a=0.1", "of_doubles", ("0.1", "0.1"), "0.1"),
+        ("float[2] a=1", "of_doubles", ("1.0", "1.0"), "1.0"),
+        ("float[]? a=[]", "of_doubles", (), "()"),
+        ("bool[2] a=[True, False]", "of_ints", ("1", "0"), "(True, False)"),
+        ("bool[3] a=True", "of_ints", ("1", "1", "1"), "(True, True, True)"),
+        ("bool[1] a=[False]", "of_ints", ("0",), "(False,)"),
+        ("complex a=1.5j", "of_doubles", ("0.0", "1.5"), "1.5j"),
+        ("complex a=-1j", "of_doubles", ("0.0", "-1.0"), "-1.0j"),
+        ("Scalar? a=2j", "of_doubles", ("0.0", "2.0"), "2.0j"),
     ],
 )
-def test_a_list_default(argument: str, ints: tuple[int, ...], python: str) -> None:
+def test_a_default_in_an_array(
+    argument: str, maker: str, elements: tuple[str, ...], python: str
+) -> None:
     forms = _forms(argument)
-    assert (forms.ints, forms.python, forms.stub) == (ints, python, python)
+    assert (forms.cpp, forms.elements) == (maker, elements)
+    assert (forms.python, forms.stub) == (python, python)
 
 
 @pytest.mark.parametrize(
@@ -177,6 +210,20 @@ def test_a_list_default(argument: str, ints: tuple[int, ...], python: str) -> No
         ("ScalarType a=lnog", "default-name"),
         ("Layout a=sparse", "default-name"),
         ("Scalar a='1'", "default-type"),
+        ("complex a=1", "default-type"),
+        ("complex a=None", "default-type"),
+        ("DeviceIndex a=128", "default-range"),
+        ("SymInt a=1.5", "default-type"),
+        ("SymInt a=9223372036854775808", "default-range"),
+        ("SymInt[] a=3", "default-type"),
+        ("SymBool a=True", "default-type"),
+        ("float[] a=0.5", "default-type"),
+        ("float[] a=['x']", "default-type"),
+        ("float[] a=[inf]", "default-range"),
+        ("bool[2] a=[1]", "default-type"),
+        ("bool[2] a=[True]", "default-type"),
+        ("Scalar[] a=[]", "default-type"),
+        ("int[][] a=[]", "default-type"),
     ],
 )
 def test_a_default_that_its_type_does_not_take(argument: str, rule: str) -> None:
@@ -198,6 +245,8 @@ def test_what_is_no_number_cannot_be_registered() -> None:
     assert not _forms("float a=inf").is_registrable
     assert math.isinf(eval(_forms("float a=-inf").stub))
     assert _forms("float a=1.0").is_registrable
+    assert not _forms("float[] a=[1, 1e-310]").is_registrable
+    assert not _forms("complex a=1e-310j").is_registrable
 
 
 def test_every_default_kind_of_a_row_has_a_text_for_messages() -> None:

@@ -4,6 +4,7 @@
 // nothing is linked.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -19,18 +20,34 @@ struct Tensor {
   int64_t number = 0;
 };
 
+using Complex = std::complex<double>;
+
 struct Scalar {
+  Scalar() = default;
   explicit Scalar(int64_t) {}
   explicit Scalar(double) {}
   explicit Scalar(bool) {}
+  explicit Scalar(Complex) {}
+};
+
+struct SymInt {
+  SymInt() = default;
+  SymInt(int64_t integer) : value(integer) {}  // NOLINT(google-explicit-constructor): as c10's
+  int64_t value = 0;
+};
+struct SymBool {
+  bool value = false;
 };
 
 enum class ScalarType : int8_t {};
 enum class Layout : int8_t {};
 enum class MemoryFormat : int8_t {};
 struct Device {};
-using IntArrayRef = std::span<const int64_t>;
-using OptionalIntArrayRef = std::optional<IntArrayRef>;
+using DeviceIndex = int8_t;
+template <class T>
+using ArrayRef = std::span<const T>;
+using OptionalIntArrayRef = std::optional<ArrayRef<int64_t>>;
+using OptionalSymIntArrayRef = std::optional<ArrayRef<SymInt>>;
 enum class NumberKind : uint8_t { not_number, boolean, integer, floating, complex };
 
 extern PyTypeObject* const kTensorType;
@@ -75,6 +92,10 @@ NumberKind number_kind(PyObject* object);
 bool is_scalar(PyObject* object);
 Scalar unpack_scalar(PyObject* object);
 PyObject* wrap(const Scalar& scalar);
+bool unpack_symint(PyObject* object, SymInt& value);
+SymBool unpack_symbool(PyObject* object);
+PyObject* wrap(const SymInt& value);
+PyObject* wrap(const SymBool& value);
 bool is_dtype(PyObject* object);
 ScalarType unpack_dtype(PyObject* object);
 PyObject* wrap_dtype(ScalarType dtype);

@@ -165,7 +165,8 @@ def _expression(argument: Argument, places: Mapping[str, int], binding: Binding)
         row = row_of(argument)
         return f"r.{row.accessor_written or row.accessor}({places[argument.name]})"
     row = row_of(argument)
-    accessor = (is_written(argument) and row.accessor_written) or row.accessor
+    read = row.accessor_with(typemap.list_size(argument.type))
+    accessor = (is_written(argument) and row.accessor_written) or read
     return f"r.{accessor}({places[binding.python_names[argument.name]]})"
 
 

@@ -55,8 +55,9 @@ def _fields(one: StructSeq) -> str:
 def _parameter(parameter: Parameter) -> str:
     parts = [parameter.name, parameter.row.tag + (f"[{parameter.size}]" if parameter.size else "")]
     if parameter.default is not None:
-        ints = parameter.default.ints
-        parts.append(f"= {parameter.default.cpp if ints is None else list(ints)}")
+        forms = parameter.default
+        elements = forms.elements
+        parts.append(f"= {forms.cpp}" if elements is None else f"= [{', '.join(elements)}]")
     flags = {
         "keyword-only": parameter.keyword_only,
         "none": parameter.allow_none,

@@ -138,7 +138,7 @@ class _Maker:
             size=size,
             is_written=argument.is_write,
             takes_numbers=self.entry.takes_numbers and row is typemap.TENSOR,
-            none_is_default=self.entry.is_torch and default is not None and default.ints == (),
+            none_is_default=self.entry.is_torch and default is not None and default.elements == (),
             aliases=self._aliases(argument.name, name),
             location=argument.location,
         )

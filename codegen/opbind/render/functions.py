@@ -26,7 +26,6 @@ from ..plan import (
     StructSeq,
 )
 from ..plan.names import stem
-from ..typemap import cpp_int
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,20 +312,24 @@ def _default(parameters_name: str, index: int, parameter: Parameter) -> str:
     forms = parameter.default
     assert forms is not None
     array = _default_name(parameters_name, index)
-    if forms.ints is not None:
-        return f"of_ints({array if forms.ints else 'nullptr'}, {len(forms.ints)})"
+    if forms.elements is not None:
+        return f"{forms.cpp}({array if forms.elements else 'nullptr'}, {len(forms.elements)})"
     if forms.string is not None and _is_long(forms.string):
         return f"of_string({array}, {byte_length(forms.string)})"
     return forms.cpp
+
+
+# What the arrays of a maker of core/signature.h hold.
+_ARRAY_TYPES = {"of_ints": "int64_t", "of_doubles": "double"}
 
 
 def _default_arrays(parameters_name: str, signature: Signature) -> Iterator[str]:
     for i, parameter in enumerate(signature.parameters):
         forms = parameter.default
         name = _default_name(parameters_name, i)
-        if forms is not None and forms.ints:
-            values = tuple(cpp_int(value) for value in forms.ints)
-            yield wrapped(f"constexpr int64_t {name}[] = {{", values, "};")
+        if forms is not None and forms.elements:
+            type_ = _ARRAY_TYPES[forms.cpp]
+            yield wrapped(f"constexpr {type_} {name}[] = {{", forms.elements, "};")
         elif forms is not None and forms.string is not None and _is_long(forms.string):
             literals = string_literals(forms.string, COLUMNS - 5)
             yield f"constexpr char {name}[] =\n    " + "\n    ".join(literals) + ";"

@@ -159,10 +159,12 @@ class Matcher {
     return true;
   }
 
-  /// `f(1, 2)` where f takes one list of ints by position: makes the tuple (1, 2).
+  /// `f(1, 2)` where f takes one list of ints by position: makes the tuple (1, 2). A lone int for
+  /// `int[2]` stands for both of its elements, as it does everywhere.
   bool gather_varargs() {
     const Py_ssize_t count = call_.num_positional;
-    if (count == 0 || !is_int(call_.args[0])) {
+    const bool may_be_lone = count == 1 && signature_.parameters[0].size > 0;
+    if (count == 0 || may_be_lone || !is_int(call_.args[0])) {
       return false;
     }
     varargs_ = checked(PyTuple_New(count));
@@ -219,21 +221,20 @@ class Matcher {
   }
 
   bool has_type(int i, const FunctionParameter& parameter, PyObject* object) {
-    switch (parameter.type) {
-      case ParameterType::TENSOR_LIST:
-        return is_list_or_tuple(object) ? has_elements(i, parameter, object)
-                                        : refuse(Mismatch::Kind::WRONG_TYPE, i, object);
-      case ParameterType::INT_LIST:
-        if (is_list_or_tuple(object)) {
-          return has_elements(i, parameter, object);
-        }
-        // One int stands for all elements of a list of known length.
-        return (parameter.size > 0 && is_int(object)) ||
-               refuse(Mismatch::Kind::WRONG_TYPE, i, object);
-      default:
-        return has_plain_type(parameter.type, object) ||
-               refuse(Mismatch::Kind::WRONG_TYPE, i, object);
+    if (is_list(parameter.type) && is_list_or_tuple(object)) {
+      return has_elements(i, parameter, object);
     }
+    const bool is_taken = is_list(parameter.type)
+                              ? parameter.size > 0 && may_stand_alone(parameter.type, object)
+                              : has_plain_type(parameter.type, object);
+    return is_taken || refuse(Mismatch::Kind::WRONG_TYPE, i, object);
+  }
+
+  /// Whether one value stands for all elements of a list of known length.
+  static bool may_stand_alone(ParameterType list, PyObject* object) {
+    return list == ParameterType::INT_LIST     ? is_int(object)
+           : list == ParameterType::FLOAT_LIST ? is_double(object)
+                                               : false;
   }
 
   static bool has_plain_type(ParameterType type, PyObject* object) {
@@ -241,6 +242,7 @@ class Matcher {
       case ParameterType::TENSOR:
         return host::is_tensor(object);
       case ParameterType::SCALAR:
+      case ParameterType::COMPLEX:
         return is_scalar(object);
       case ParameterType::INT64:
         return is_int(object);
@@ -258,42 +260,69 @@ class Matcher {
         return host::is_device(object);
       case ParameterType::MEMORY_FORMAT:
         return host::is_memory_format(object);
-      case ParameterType::TENSOR_LIST:
-      case ParameterType::INT_LIST:
-        break;  // has_type deals with lists
+      default:
+        return false;  // has_type deals with lists
     }
-    return false;
   }
 
   /// Every element is looked at, so that the overload chosen is one that takes the whole list.
   bool has_elements(int i, const FunctionParameter& parameter, PyObject* sequence) {
     const Py_ssize_t size = sequence_size(sequence);
     // `int[2]` takes a list of any length, as torch does: the operator decides. A kernel's outputs
-    // are counted here, because nobody else can.
-    if (parameter.type == ParameterType::TENSOR_LIST && parameter.size > 0 &&
-        size != parameter.size) {
+    // and a std::array of bools are counted here, because nobody else can.
+    const bool is_counted =
+        parameter.type == ParameterType::TENSOR_LIST || parameter.type == ParameterType::BOOL_LIST;
+    if (is_counted && parameter.size > 0 && size != parameter.size) {
       return refuse(Mismatch::Kind::WRONG_LENGTH, i, sequence, size);
     }
     for (Py_ssize_t e = 0; e < size; ++e) {
       const THPObjectPtr item(sequence_item(sequence, e));
-      if (item && !has_element(parameter.type, item.get())) {
-        return refuse(Mismatch::Kind::WRONG_ELEMENT, i, item.get(), e);
+      if (!item) {
+        break;
+      }
+      const bool is_nested = parameter.type == ParameterType::INT_LIST_LIST;
+      if (is_nested ? !has_ints(i, item.get(), e) : !has_element(parameter.type, item.get())) {
+        return is_nested ? false : refuse(Mismatch::Kind::WRONG_ELEMENT, i, item.get(), e);
+      }
+    }
+    return true;
+  }
+
+  /// Whether element `e` of an `int[][]` is an `int[]`.
+  bool has_ints(int i, PyObject* sequence, Py_ssize_t e) {
+    if (!is_list_or_tuple(sequence)) {
+      return refuse(Mismatch::Kind::WRONG_ELEMENT, i, sequence, e);
+    }
+    for (Py_ssize_t n = 0, size = sequence_size(sequence); n < size; ++n) {
+      const THPObjectPtr item(sequence_item(sequence, n));
+      if (item && !has_element(ParameterType::INT_LIST, item.get())) {
+        return refuse(Mismatch::Kind::WRONG_ELEMENT, i, item.get(), e, n);
       }
     }
     return true;
   }
 
   bool has_element(ParameterType list, PyObject* item) {
-    if (list == ParameterType::INT_LIST) {
-      return is_int(item) || is_overloading(item);
+    switch (list) {
+      case ParameterType::INT_LIST:
+        return is_int(item) || is_overloading(item);
+      case ParameterType::FLOAT_LIST:
+        return is_double(item) || is_overloading(item);
+      case ParameterType::BOOL_LIST:
+        return is_bool(item) || is_overloading(item);
+      case ParameterType::SCALAR_LIST:
+        return is_scalar(item) || is_overloading(item);
+      default:
+        return host::is_tensor_exact(item) || is_overloading(item) || host::is_tensor(item);
     }
-    return host::is_tensor_exact(item) || is_overloading(item) || host::is_tensor(item);
   }
 
-  bool refuse(Mismatch::Kind kind, int parameter, PyObject* object, Py_ssize_t element = 0) {
+  bool refuse(Mismatch::Kind kind, int parameter, PyObject* object, Py_ssize_t element = 0,
+              Py_ssize_t inner = -1) {
     mismatch_.kind = kind;
     mismatch_.parameter = parameter;
     mismatch_.element = element;
+    mismatch_.inner = inner;
     mismatch_.object = THPObjectPtr::borrow(object);
     return false;
   }
@@ -364,12 +393,7 @@ host::TensorList PythonArgs::tensorlist(int i) const {
 
 host::Scalar PythonArgs::scalar(int i) const {
   if (args_[i] != nullptr) {
-    try {
-      return host::unpack_scalar(args_[i]);
-    } catch (const std::overflow_error&) {
-      raise_error(PyExc_OverflowError, detail::argument_text(function_name_, *signature_, i) +
-                                           " must lie between -2**63 and 2**64 - 1");
-    }
+    return read_scalar(i, args_[i]);
   }
   const DefaultValue& value = default_of(i);
   switch (value.kind) {
@@ -377,8 +401,18 @@ host::Scalar PythonArgs::scalar(int i) const {
       return host::Scalar(value.floating);
     case DefaultValue::Kind::BOOL:
       return host::Scalar(value.integer != 0);
+    case DefaultValue::Kind::DOUBLE_LIST:
+      return host::Scalar(host::Complex(value.doubles[0], value.doubles[1]));
     default:
       return host::Scalar(value.integer);
+  }
+}
+
+host::Scalar PythonArgs::read_scalar(int i, PyObject* object, Py_ssize_t element) const {
+  try {
+    return host::unpack_scalar(object);
+  } catch (const std::overflow_error&) {
+    raise_overflow(i, " must lie between -2**63 and 2**64 - 1", element);
   }
 }
 
@@ -386,11 +420,44 @@ std::optional<host::Scalar> PythonArgs::scalarOptional(int i) const {
   return optional(i, [&] { return scalar(i); });
 }
 
-double PythonArgs::read_double(int i) const {
+host::Complex PythonArgs::toComplex(int i) const {
+  if (args_[i] == nullptr) {
+    const double* const parts = default_of(i).doubles;
+    return {parts[0], parts[1]};
+  }
+  host::Complex value;
+  if (!to_complex(args_[i], value)) {
+    raise_overflow(i, " is too large for a complex");
+  }
+  return value;
+}
+
+host::DeviceIndex PythonArgs::toDeviceIndex(int i) const {
+  int64_t value = default_of(i).integer;
+  const bool fits = args_[i] == nullptr || to_int64(args_[i], value);
+  const auto index = static_cast<host::DeviceIndex>(value);
+  if (!fits || index != value) {
+    raise_overflow(i, " must lie between -128 and 127");
+  }
+  return index;
+}
+
+host::SymInt PythonArgs::toSymInt(int i) const {
+  return args_[i] == nullptr ? host::SymInt(default_of(i).integer) : read_symint(i, args_[i]);
+}
+
+host::SymInt PythonArgs::read_symint(int i, PyObject* object, Py_ssize_t element) const {
+  host::SymInt value;
+  if (!to_symint(object, value)) {
+    raise_overflow(i, kInt64Range, element);
+  }
+  return value;
+}
+
+double PythonArgs::read_double(int i, PyObject* object, Py_ssize_t element) const {
   double value = 0;
-  if (!to_double(args_[i], value)) [[unlikely]] {
-    raise_error(PyExc_OverflowError, detail::argument_text(function_name_, *signature_, i) +
-                                         " is too large for a float");
+  if (!to_double(object, value)) [[unlikely]] {
+    raise_overflow(i, " is too large for a float", element);
   }
   return value;
 }
@@ -407,44 +474,97 @@ std::string_view PythonArgs::read_string(int i) const {
   return {text, static_cast<std::size_t>(size)};
 }
 
-std::size_t PythonArgs::int_list_size(int i) const {
+std::size_t PythonArgs::list_size(int i) const {
   if (args_[i] == nullptr) {
     const DefaultValue& value = default_of(i);
-    return value.kind == DefaultValue::Kind::INT_LIST ? value.size : parameter(i).size;
+    const bool is_list_value =
+        value.kind == DefaultValue::Kind::INT_LIST || value.kind == DefaultValue::Kind::DOUBLE_LIST;
+    return is_list_value ? value.size : parameter(i).size;
   }
   return is_list_or_tuple(args_[i]) ? static_cast<std::size_t>(sequence_size(args_[i]))
                                     : parameter(i).size;
 }
 
-void PythonArgs::read_ints(int i, std::span<int64_t> into) const {
+/// Reads the elements of the list that was given, or the value that stands for all of them.
+template <class T, class Read>
+void PythonArgs::read_given(int i, std::span<T> into, bool (*is_element)(PyObject*),
+                            Read read) const {
   PyObject* argument = args_[i];
-  if (argument == nullptr) {
-    const DefaultValue& value = default_of(i);
-    if (value.kind == DefaultValue::Kind::INT_LIST) {
-      std::copy_n(value.ints, into.size(), into.begin());
-    } else {
-      std::fill(into.begin(), into.end(), value.integer);
-    }
-    return;
-  }
   if (!is_list_or_tuple(argument)) {
-    std::fill(into.begin(), into.end(), read_int(i, argument));
+    std::fill(into.begin(), into.end(), read(argument, -1));
     return;
   }
   for (std::size_t e = 0; e < into.size(); ++e) {
-    // `__index__` of an earlier element may have changed the list.
-    const THPObjectPtr item(sequence_item(argument, static_cast<Py_ssize_t>(e)));
-    if (!item || !is_int(item.get())) {
+    // Reading an earlier element may have run Python code that changed the list.
+    const auto index = static_cast<Py_ssize_t>(e);
+    const THPObjectPtr item(sequence_item(argument, index));
+    if (!item || !is_element(item.get())) {
       raise_changed(i);
     }
-    into[e] = read_int(i, item.get(), static_cast<Py_ssize_t>(e));
+    into[e] = read(item.get(), index);
   }
 }
 
-void PythonArgs::raise_out_of_range(int i, Py_ssize_t element) const {
+void PythonArgs::read_ints(int i, std::span<int64_t> into) const {
+  if (args_[i] == nullptr) {
+    std::copy_n(default_of(i).ints, into.size(), into.begin());
+    return;
+  }
+  read_given(i, into, is_int, [&](PyObject* o, Py_ssize_t e) { return read_int(i, o, e); });
+}
+
+void PythonArgs::read_symints(int i, std::span<host::SymInt> into) const {
+  if (args_[i] == nullptr) {
+    std::copy_n(default_of(i).ints, into.size(), into.begin());
+    return;
+  }
+  read_given(i, into, is_int, [&](PyObject* o, Py_ssize_t e) { return read_symint(i, o, e); });
+}
+
+void PythonArgs::read_doubles(int i, std::span<double> into) const {
+  if (args_[i] == nullptr) {
+    std::copy_n(default_of(i).doubles, into.size(), into.begin());
+    return;
+  }
+  read_given(i, into, is_double, [&](PyObject* o, Py_ssize_t e) { return read_double(i, o, e); });
+}
+
+void PythonArgs::read_scalars(int i, std::span<host::Scalar> into) const {
+  read_given(i, into, is_scalar, [&](PyObject* o, Py_ssize_t e) { return read_scalar(i, o, e); });
+}
+
+void PythonArgs::read_bools(int i, std::span<bool> into) const {
+  if (args_[i] == nullptr) {
+    std::copy_n(default_of(i).ints, into.size(), into.begin());
+    return;
+  }
+  read_given(i, into, is_bool, [](PyObject* o, Py_ssize_t) { return to_bool(o); });
+}
+
+std::vector<std::vector<int64_t>> PythonArgs::intlists(int i) const {
+  std::vector<std::vector<int64_t>> lists(list_size(i));
+  for (std::size_t e = 0; e < lists.size(); ++e) {
+    const auto index = static_cast<Py_ssize_t>(e);
+    const THPObjectPtr list(sequence_item(args_[i], index));
+    if (!list || !is_list_or_tuple(list.get())) {
+      raise_changed(i);
+    }
+    for (Py_ssize_t n = 0; n < sequence_size(list.get()); ++n) {
+      const THPObjectPtr item(sequence_item(list.get(), n));
+      if (!item || !is_int(item.get())) {
+        raise_changed(i);
+      }
+      lists[e].push_back(read_int(i, item.get(), index, n));
+    }
+  }
+  return lists;
+}
+
+void PythonArgs::raise_overflow(int i, const char* what, Py_ssize_t element,
+                                Py_ssize_t inner) const {
   // The number itself is not shown: Python refuses to print an int of many digits.
-  raise_error(PyExc_OverflowError, detail::argument_text(function_name_, *signature_, i, element) +
-                                       " must lie between -2**63 and 2**63 - 1");
+  raise_error(PyExc_OverflowError,
+              detail::argument_text(function_name_, *signature_, i, element, inner) + what);
 }
 
 void PythonArgs::raise_changed(int i) const {

@@ -13,6 +13,7 @@
 // All of it needs the GIL.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -60,6 +61,8 @@ struct Mismatch {
   int parameter = -1;
   // WRONG_ELEMENT: the index of the first element refused. WRONG_LENGTH: the length given.
   Py_ssize_t element = 0;
+  // WRONG_ELEMENT: its index in the list that stands at `element`; -1 for that list itself.
+  Py_ssize_t inner = -1;
   // The object refused: an argument, an element, or the keyword's name. Owned, since an element's
   // list may change.
   THPObjectPtr object;
@@ -94,44 +97,56 @@ struct BoundSignature {
   }
 };
 
-/// `int[]` and `int[N]` as the kernel sees them: own storage, up to kInline elements without an
+/// `T[]` and `T[N]` as the kernel sees them: own storage, up to kInline elements without an
 /// allocation.
-class IntList {
+template <class T>
+class ValueList {
  public:
   static constexpr std::size_t kInline = 8;
 
   /// `fill` is given the room for `size` values.
   template <class Fill>
-  IntList(std::size_t size, Fill&& fill) : values_(size) {
-    fill(std::span<int64_t>(values_.data(), size));
+  ValueList(std::size_t size, Fill&& fill) : values_(size) {
+    fill(std::span<T>(values_.data(), size));
   }
 
   // For the argument of the kernel that is called in the same full expression.
-  operator host::IntArrayRef() const {  // NOLINT(google-explicit-constructor): stands for the list
+  operator host::ArrayRef<T>() const {  // NOLINT(google-explicit-constructor): stands for the list
     return {values_.data(), values_.size()};
   }
 
  private:
-  SmallBuffer<int64_t, kInline> values_;
+  SmallBuffer<T, kInline> values_;
 };
 
-/// `int[]?` and `int[N]?`.
-class OptionalIntList {
+/// `T[]?` and `T[N]?`; the kernel takes an OptionalRef.
+template <class T, class OptionalRef>
+class OptionalValueList {
  public:
-  OptionalIntList() = default;
+  OptionalValueList() = default;
   template <class Fill>
-  OptionalIntList(std::size_t size, Fill&& fill) : values_(std::in_place, size, fill) {}
+  OptionalValueList(std::size_t size, Fill&& fill) : values_(std::in_place, size, fill) {}
 
-  operator host::OptionalIntArrayRef() const {  // NOLINT(google-explicit-constructor): as IntList
+  operator OptionalRef() const {  // NOLINT(google-explicit-constructor): as ValueList
     if (!values_) {
       return std::nullopt;
     }
-    return static_cast<host::IntArrayRef>(*values_);
+    return static_cast<host::ArrayRef<T>>(*values_);
   }
 
  private:
-  std::optional<IntList> values_;
+  std::optional<ValueList<T>> values_;
 };
+
+using IntList = ValueList<int64_t>;
+using OptionalIntList = OptionalValueList<int64_t, host::OptionalIntArrayRef>;
+using SymIntList = ValueList<host::SymInt>;
+using OptionalSymIntList = OptionalValueList<host::SymInt, host::OptionalSymIntArrayRef>;
+using DoubleList = ValueList<double>;
+using OptionalDoubleList = OptionalValueList<double, std::optional<host::ArrayRef<double>>>;
+using ScalarList = ValueList<host::Scalar>;
+using OptionalScalarList =
+    OptionalValueList<host::Scalar, std::optional<host::ArrayRef<host::Scalar>>>;
 
 /// `str`: a copy of the UTF-8 text, up to kInline bytes without an allocation.
 class String {
@@ -204,6 +219,10 @@ class PythonArgs {
 
   host::Scalar scalar(int i) const;
   std::optional<host::Scalar> scalarOptional(int i) const;
+  host::Complex toComplex(int i) const;
+  std::optional<host::Complex> toComplexOptional(int i) const {
+    return optional(i, [&] { return toComplex(i); });
+  }
 
   int64_t toInt64(int i) const {
     return args_[i] == nullptr ? default_of(i).integer : read_int(i, args_[i]);
@@ -211,8 +230,17 @@ class PythonArgs {
   std::optional<int64_t> toInt64Optional(int i) const {
     return optional(i, [&] { return toInt64(i); });
   }
+  host::DeviceIndex toDeviceIndex(int i) const;
+  std::optional<host::DeviceIndex> toDeviceIndexOptional(int i) const {
+    return optional(i, [&] { return toDeviceIndex(i); });
+  }
+  /// A symbolic int stays symbolic, where toInt64 asks for its value.
+  host::SymInt toSymInt(int i) const;
+  std::optional<host::SymInt> toSymIntOptional(int i) const {
+    return optional(i, [&] { return toSymInt(i); });
+  }
   double toDouble(int i) const {
-    return args_[i] == nullptr ? default_of(i).floating : read_double(i);
+    return args_[i] == nullptr ? default_of(i).floating : read_double(i, args_[i]);
   }
   std::optional<double> toDoubleOptional(int i) const {
     return optional(i, [&] { return toDouble(i); });
@@ -224,18 +252,56 @@ class PythonArgs {
     return optional(i, [&] { return toBool(i); });
   }
 
+  /// A symbolic bool stays symbolic. It has no default.
+  host::SymBool toSymBool(int i) const { return host::unpack_symbool(args_[i]); }
+  std::optional<host::SymBool> toSymBoolOptional(int i) const {
+    return optional(i, [&] { return toSymBool(i); });
+  }
+
   String string(int i) const { return String(read_string(i)); }
   OptionalString stringOptional(int i) const {
     return is_absent(i) ? OptionalString() : OptionalString(read_string(i));
   }
 
   IntList intlist(int i) const {
-    return IntList(int_list_size(i), [&](std::span<int64_t> into) { read_ints(i, into); });
+    return IntList(list_size(i), [&](std::span<int64_t> into) { read_ints(i, into); });
   }
   OptionalIntList intlistOptional(int i) const {
     const auto fill = [&](std::span<int64_t> into) { read_ints(i, into); };
-    return is_absent(i) ? OptionalIntList() : OptionalIntList(int_list_size(i), fill);
+    return is_absent(i) ? OptionalIntList() : OptionalIntList(list_size(i), fill);
   }
+  SymIntList symintlist(int i) const {
+    return SymIntList(list_size(i), [&](std::span<host::SymInt> into) { read_symints(i, into); });
+  }
+  OptionalSymIntList symintlistOptional(int i) const {
+    const auto fill = [&](std::span<host::SymInt> into) { read_symints(i, into); };
+    return is_absent(i) ? OptionalSymIntList() : OptionalSymIntList(list_size(i), fill);
+  }
+  DoubleList doublelist(int i) const {
+    return DoubleList(list_size(i), [&](std::span<double> into) { read_doubles(i, into); });
+  }
+  OptionalDoubleList doublelistOptional(int i) const {
+    const auto fill = [&](std::span<double> into) { read_doubles(i, into); };
+    return is_absent(i) ? OptionalDoubleList() : OptionalDoubleList(list_size(i), fill);
+  }
+  ScalarList scalarlist(int i) const {
+    return ScalarList(list_size(i), [&](std::span<host::Scalar> into) { read_scalars(i, into); });
+  }
+  OptionalScalarList scalarlistOptional(int i) const {
+    const auto fill = [&](std::span<host::Scalar> into) { read_scalars(i, into); };
+    return is_absent(i) ? OptionalScalarList() : OptionalScalarList(list_size(i), fill);
+  }
+  template <std::size_t N>
+  std::array<bool, N> boolarray(int i) const {
+    std::array<bool, N> values = {};
+    read_bools(i, values);
+    return values;
+  }
+  template <std::size_t N>
+  std::optional<std::array<bool, N>> boolarrayOptional(int i) const {
+    return optional(i, [&] { return boolarray<N>(i); });
+  }
+  std::vector<std::vector<int64_t>> intlists(int i) const;
 
   host::ScalarType scalartype(int i) const {
     return enumeration<host::ScalarType>(i, host::unpack_dtype);
@@ -292,18 +358,28 @@ class PythonArgs {
     return args_[i] == nullptr ? static_cast<Enum>(default_of(i).integer) : unpack(args_[i]);
   }
 
-  int64_t read_int(int i, PyObject* object, Py_ssize_t element = -1) const {
+  int64_t read_int(int i, PyObject* object, Py_ssize_t element = -1, Py_ssize_t inner = -1) const {
     int64_t value = 0;
     if (!to_int64(object, value)) [[unlikely]] {
-      raise_out_of_range(i, element);
+      raise_overflow(i, kInt64Range, element, inner);
     }
     return value;
   }
-  double read_double(int i) const;
+  host::SymInt read_symint(int i, PyObject* object, Py_ssize_t element = -1) const;
+  double read_double(int i, PyObject* object, Py_ssize_t element = -1) const;
+  host::Scalar read_scalar(int i, PyObject* object, Py_ssize_t element = -1) const;
   std::string_view read_string(int i) const;
-  std::size_t int_list_size(int i) const;
+  std::size_t list_size(int i) const;
   void read_ints(int i, std::span<int64_t> into) const;
-  [[noreturn]] OPBIND_COLD void raise_out_of_range(int i, Py_ssize_t element) const;
+  void read_symints(int i, std::span<host::SymInt> into) const;
+  void read_doubles(int i, std::span<double> into) const;
+  void read_scalars(int i, std::span<host::Scalar> into) const;
+  void read_bools(int i, std::span<bool> into) const;
+  template <class T, class Read>
+  void read_given(int i, std::span<T> into, bool (*is_element)(PyObject*), Read read) const;
+  static constexpr const char* kInt64Range = " must lie between -2**63 and 2**63 - 1";
+  [[noreturn]] OPBIND_COLD void raise_overflow(int i, const char* what, Py_ssize_t element = -1,
+                                               Py_ssize_t inner = -1) const;
   [[noreturn]] OPBIND_COLD void raise_changed(int i) const;
 
   const FunctionSignature* signature_;
@@ -351,10 +427,11 @@ bool match(const BoundSignature& bound, const CallArguments& call, bool skip_tor
 [[noreturn]] OPBIND_COLD void raise_mismatch(const PythonArgParser& parser,
                                              const CallArguments& call, bool skip_torch_function);
 
-/// "scale(): argument 'alpha' (position 2)", and ": alpha[1]" for an element that is not negative;
-/// for errors found while reading. describe.cpp
+/// "scale(): argument 'alpha' (position 2)", and ": alpha[1]" or ": alpha[1][0]" for an element and
+/// an inner one that are not negative; for errors found while reading. describe.cpp
 OPBIND_COLD std::string argument_text(const char* function, const FunctionSignature& signature,
-                                      int parameter, Py_ssize_t element = -1);
+                                      int parameter, Py_ssize_t element = -1,
+                                      Py_ssize_t inner = -1);
 
 }  // namespace detail
 

@@ -1,7 +1,8 @@
 // core/convert.cpp: the conversions off the common path.
 #include "core/convert.h"
 
-namespace opbind::detail {
+namespace opbind {
+namespace detail {
 
 bool is_int_slow(PyObject* object) {
   switch (host::number_kind(object)) {
@@ -52,4 +53,20 @@ bool to_double_slow(PyObject* object, double& value) {
   return false;
 }
 
-}  // namespace opbind::detail
+}  // namespace detail
+
+bool to_complex(PyObject* object, host::Complex& value) {
+  if (host::number_kind(object) != host::NumberKind::complex) {
+    double real = 0;
+    const bool fits = to_double(object, real);
+    value = host::Complex(real, 0);
+    return fits;
+  }
+  // np.complex64 is no subclass of complex: PyComplex_RealAsDouble would drop its imaginary part.
+  auto* const type = reinterpret_cast<PyObject*>(&PyComplex_Type);
+  const THPObjectPtr exact = checked(PyObject_CallFunctionObjArgs(type, object, nullptr));
+  value = host::Complex(PyComplex_RealAsDouble(exact.get()), PyComplex_ImagAsDouble(exact.get()));
+  return true;
+}
+
+}  // namespace opbind

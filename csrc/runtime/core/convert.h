@@ -41,6 +41,17 @@ inline bool to_int64(PyObject* object, int64_t& value) {
   return detail::to_int64_slow(object, value);
 }
 
+/// Reads an int that may be symbolic, and stays so. False, with no exception set, when it does not
+/// fit into 64 bits.
+inline bool to_symint(PyObject* object, host::SymInt& value) {
+  if (PyLong_CheckExact(object)) [[likely]] {
+    int overflow = 0;
+    value = host::SymInt(static_cast<int64_t>(PyLong_AsLongLongAndOverflow(object, &overflow)));
+    return overflow == 0;
+  }
+  return host::unpack_symint(object, value);
+}
+
 /// float, int, bool, NumPy's real scalars, and a 0-dim real tensor without grad.
 inline bool is_double(PyObject* object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || detail::is_double_slow(object);
@@ -76,6 +87,10 @@ inline bool to_bool(PyObject* object) {
 inline bool is_scalar(PyObject* object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || host::is_scalar(object);
 }
+
+/// Reads what is_scalar takes as a complex number. False, with no exception set, for an int beyond
+/// a double.
+bool to_complex(PyObject* object, host::Complex& value);
 
 inline bool is_list_or_tuple(PyObject* object) {
   return PyTuple_Check(object) || PyList_Check(object);

@@ -32,13 +32,20 @@ const char* element_type_name(ParameterType type) {
     case ParameterType::TENSOR_LIST:
       return "Tensor";
     case ParameterType::SCALAR:
+    case ParameterType::SCALAR_LIST:
       return "Scalar";
     case ParameterType::INT64:
     case ParameterType::INT_LIST:
       return "int";
+    case ParameterType::INT_LIST_LIST:
+      return "int[]";
     case ParameterType::DOUBLE:
+    case ParameterType::FLOAT_LIST:
       return "float";
+    case ParameterType::COMPLEX:
+      return "complex";
     case ParameterType::BOOL:
+    case ParameterType::BOOL_LIST:
       return "bool";
     case ParameterType::STRING:
       return "str";
@@ -52,10 +59,6 @@ const char* element_type_name(ParameterType type) {
       return "torch.memory_format";
   }
   return "?";
-}
-
-bool is_list(ParameterType type) {
-  return type == ParameterType::TENSOR_LIST || type == ParameterType::INT_LIST;
 }
 
 std::string type_name(const FunctionParameter& parameter) {
@@ -187,10 +190,20 @@ std::string unexpected_keyword(const BoundSignature& bound, const std::string& k
          (nearest.empty() ? "" : "; did you mean " + quote(nearest) + "?");
 }
 
+/// ": size[1]", ": lists[1][0]"; nothing for an argument itself.
+std::string element_text(const FunctionParameter& parameter, Py_ssize_t element, Py_ssize_t inner) {
+  if (element < 0) {
+    return "";
+  }
+  return std::string(": ") + parameter.name + "[" + std::to_string(element) + "]" +
+         (inner < 0 ? "" : "[" + std::to_string(inner) + "]");
+}
+
 std::string wrong_element(const BoundSignature& bound, const Mismatch& why) {
   const FunctionParameter& parameter = bound.signature->parameters[why.parameter];
-  return argument(*bound.signature, why.parameter) + ": " + parameter.name + "[" +
-         std::to_string(why.element) + "] must be " + element_type_name(parameter.type) + ", not " +
+  const char* const wanted = why.inner < 0 ? element_type_name(parameter.type) : "int";
+  return argument(*bound.signature, why.parameter) +
+         element_text(parameter, why.element, why.inner) + " must be " + wanted + ", not " +
          describe_object(why.object.get());
 }
 
@@ -268,13 +281,9 @@ std::vector<Candidate> examine_all(const PythonArgParser& parser, const CallArgu
 namespace detail {
 
 std::string argument_text(const char* function, const FunctionSignature& signature, int parameter,
-                          Py_ssize_t element) {
-  std::string text = std::string(function) + "(): " + argument(signature, parameter);
-  if (element >= 0) {
-    text += ": " + std::string(signature.parameters[parameter].name) + "[" +
-            std::to_string(element) + "]";
-  }
-  return text;
+                          Py_ssize_t element, Py_ssize_t inner) {
+  return std::string(function) + "(): " + argument(signature, parameter) +
+         element_text(signature.parameters[parameter], element, inner);
 }
 
 void raise_mismatch(const PythonArgParser& parser, const CallArguments& call,

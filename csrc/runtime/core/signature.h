@@ -9,7 +9,9 @@
 
 namespace opbind {
 
-/// What a parameter takes. The names are those of PyTorch's parser.
+/// What a parameter takes. The names are those of PyTorch's parser. Types that take the same share
+/// one, and differ in the accessor that reads them: `SymInt` and `DeviceIndex` are INT64,
+/// `SymInt[]` is INT_LIST, `SymBool` is BOOL.
 enum class ParameterType : uint8_t {
   TENSOR,
   SCALAR,
@@ -23,12 +25,31 @@ enum class ParameterType : uint8_t {
   LAYOUT,
   DEVICE,
   MEMORY_FORMAT,
+  COMPLEX,
+  FLOAT_LIST,
+  BOOL_LIST,
+  SCALAR_LIST,
+  INT_LIST_LIST,
 };
+
+constexpr bool is_list(ParameterType type) {
+  switch (type) {
+    case ParameterType::TENSOR_LIST:
+    case ParameterType::INT_LIST:
+    case ParameterType::FLOAT_LIST:
+    case ParameterType::BOOL_LIST:
+    case ParameterType::SCALAR_LIST:
+    case ParameterType::INT_LIST_LIST:
+      return true;
+    default:
+      return false;
+  }
+}
 
 /// A parameter's default, exact. Made by the functions below; `{}` means that there is none and an
 /// argument is required.
 struct DefaultValue {
-  enum class Kind : uint8_t { REQUIRED, NONE, INT, DOUBLE, BOOL, STRING, INT_LIST };
+  enum class Kind : uint8_t { REQUIRED, NONE, INT, DOUBLE, BOOL, STRING, INT_LIST, DOUBLE_LIST };
 
   Kind kind = Kind::REQUIRED;
   // Bytes of a string, elements of a list.
@@ -36,8 +57,9 @@ struct DefaultValue {
   union {
     int64_t integer = 0;  // INT, BOOL, and the value of an enum
     double floating;
-    const char* text;  // UTF-8, static storage
-    const int64_t* ints;
+    const char* text;       // UTF-8, static storage
+    const int64_t* ints;    // of a list of bools too
+    const double* doubles;  // DOUBLE_LIST, which is also the two parts of a complex number
   };
 };
 
@@ -84,6 +106,14 @@ constexpr DefaultValue of_ints(const int64_t* ints, std::size_t size) {
   return value;
 }
 
+constexpr DefaultValue of_doubles(const double* doubles, std::size_t size) {
+  DefaultValue value;
+  value.kind = DefaultValue::Kind::DOUBLE_LIST;
+  value.size = static_cast<uint32_t>(size);
+  value.doubles = doubles;
+  return value;
+}
+
 /// One formal parameter of a Python function.
 struct FunctionParameter {
   // UTF-8.
@@ -92,7 +122,7 @@ struct FunctionParameter {
   // None is taken: the type is optional, or the default is None.
   bool allow_none = false;
   bool keyword_only = false;
-  // N of `int[N]` and `Tensor[N]`; 0 for any number of elements.
+  // N of `int[N]`, `bool[N]` and `Tensor[N]`; 0 for any number of elements.
   uint32_t size = 0;
   DefaultValue default_value = {};
   // Further names, separated by ','; or nullptr.

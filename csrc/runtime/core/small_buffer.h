@@ -4,19 +4,15 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <type_traits>
 
 namespace opbind {
 
-/// `size` values of a trivial type. Up to Inline of them live in the object itself, so that a call
-/// with an ordinary argument allocates nothing. Neither copied nor moved: it stays where the call
-/// is.
+/// `size` values. Up to Inline of them live in the object itself, so that a call with an ordinary
+/// argument allocates nothing. Neither copied nor moved: it stays where the call is.
 template <class T, std::size_t Inline>
 class SmallBuffer {
-  static_assert(std::is_trivially_copyable_v<T>);
-
  public:
-  // The values are left uninitialised: the reader fills every one of them.
+  // Values of a trivial type are left uninitialised: the reader fills every one of them.
   explicit SmallBuffer(std::size_t size)
       : size_(size), heap_(size > Inline ? new T[size] : nullptr) {}
   SmallBuffer(const SmallBuffer&) = delete;

@@ -25,6 +25,12 @@ inline PyObject* THPVariable_Wrap(const host::Tensor& tensor) { return host::wra
 inline PyObject* THPVariable_Wrap(const host::Scalar& scalar) { return host::wrap(scalar); }
 inline PyObject* THPVariable_Wrap(int64_t value) { return PyLong_FromLongLong(value); }
 inline PyObject* THPVariable_Wrap(double value) { return PyFloat_FromDouble(value); }
+inline PyObject* THPVariable_Wrap(host::Complex value) {
+  return PyComplex_FromDoubles(value.real(), value.imag());
+}
+/// A plain int or bool when it is concrete, a symbolic one otherwise.
+inline PyObject* THPVariable_Wrap(const host::SymInt& value) { return host::wrap(value); }
+inline PyObject* THPVariable_Wrap(const host::SymBool& value) { return host::wrap(value); }
 // A template, since anything converts to bool.
 template <class Bool>
   requires std::is_same_v<Bool, bool>

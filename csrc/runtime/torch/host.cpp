@@ -76,6 +76,20 @@ void verify_memory_formats() {
   }
 }
 
+// What torch_symbols.h takes pybind11's casters for.
+void verify_symbolic_numbers() {
+  const THPObjectPtr seven = checked(PyLong_FromLong(7));
+  c10::SymInt integer;
+  c10::SymBool boolean;
+  c10::SymFloat floating;
+  const bool is_loaded =
+      THPSymInt_load(&integer, seven.get(), false) && integer == 7 &&
+      THPSymBool_load(&boolean, Py_True, false) && boolean.maybe_as_bool() == true &&
+      THPSymFloat_load(&floating, seven.get(), false) && floating.as_float_unchecked() == 7.0;
+  const THPObjectPtr cast = checked(THPSymInt_cast(integer, 0, nullptr));
+  if (!is_loaded || PyLong_AsLong(cast.get()) != 7) refuse("torch.SymInt");
+}
+
 PyObject* new_reference(PyObject* borrowed) {
   Py_XINCREF(borrowed);
   return borrowed;
@@ -92,6 +106,7 @@ void initialize() {
   verify_device();
   verify_layouts();
   verify_memory_formats();
+  verify_symbolic_numbers();
 }
 
 bool gil_held() noexcept { return !interpreter_is_ending() && PyGILState_Check() != 0; }

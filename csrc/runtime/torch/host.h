@@ -15,9 +15,12 @@
 #include <c10/core/MemoryFormat.h>
 #include <c10/core/Scalar.h>
 #include <c10/core/ScalarType.h>
+#include <c10/core/SymBool.h>
+#include <c10/core/SymInt.h>
 #include <c10/util/Exception.h>
 #include <c10/util/ExclusivelyOwnedTensorTraits.h>
 #include <c10/util/SmallVector.h>
+#include <c10/util/complex.h>
 
 #include <array>
 #include <cstddef>
@@ -57,12 +60,18 @@ struct TensorCount : c10::ExclusivelyOwnedTensorTraits<TensorCount> {};
 
 using Tensor = at::Tensor;
 using Scalar = at::Scalar;
+using Complex = c10::complex<double>;
+using SymInt = c10::SymInt;
+using SymBool = c10::SymBool;
 using ScalarType = at::ScalarType;
 using Device = at::Device;
+using DeviceIndex = at::DeviceIndex;
 using Layout = at::Layout;
 using MemoryFormat = at::MemoryFormat;
-using IntArrayRef = at::IntArrayRef;
+template <class T>
+using ArrayRef = at::ArrayRef<T>;
 using OptionalIntArrayRef = at::OptionalIntArrayRef;
+using OptionalSymIntArrayRef = at::OptionalSymIntArrayRef;
 
 namespace detail {
 
@@ -293,10 +302,20 @@ inline bool is_scalar(PyObject* object) noexcept {
   return number_kind(object) != NumberKind::not_number;
 }
 /// Of any object with a number_kind. Keeps the imaginary part and all 64 bits of an int or of an
-/// unsigned one; throws std::overflow_error for an int beyond those. Symbolic numbers specialize.
+/// unsigned one; throws std::overflow_error for an int beyond those. Symbolic numbers stay
+/// symbolic.
 Scalar unpack_scalar(PyObject* object);
-/// New reference to a Python float, int, bool or complex.
+/// New reference to a Python float, int, bool or complex, or to a symbolic number.
 PyObject* wrap(const Scalar& scalar);
+
+/// Of what is_int takes: a torch.SymInt, and what a fake tensor holds, stay symbolic. False, with
+/// no exception set, when an int does not fit into 64 bits.
+bool unpack_symint(PyObject* object, SymInt& value);
+/// Of what is_bool takes.
+SymBool unpack_symbool(PyObject* object);
+/// New reference to an int or bool, or to a torch.SymInt or torch.SymBool.
+PyObject* wrap(const SymInt& value);
+PyObject* wrap(const SymBool& value);
 
 // ------------------------------------------------------------------------------ warnings and
 // errors

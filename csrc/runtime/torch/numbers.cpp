@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/convert.h"
 #include "core/error.h"
 #include "core/gil.h"
 #include "core/ref.h"
@@ -117,17 +118,51 @@ Scalar floating_to_scalar(PyObject* object) {
 }
 
 Scalar complex_to_scalar(PyObject* object) {
-  // np.complex64 is no subclass of complex: PyComplex_RealAsDouble would drop its imaginary part.
-  auto* const type = reinterpret_cast<PyObject*>(&PyComplex_Type);
-  const THPObjectPtr exact = checked(PyObject_CallFunctionObjArgs(type, object, nullptr));
-  return Scalar(c10::complex<double>(PyComplex_RealAsDouble(exact.get()),
-                                     PyComplex_ImagAsDouble(exact.get())));
+  Complex value;
+  to_complex(object, value);
+  return Scalar(value);
 }
 
-Scalar boolean_to_scalar(PyObject* object) {
-  const int value = PyObject_IsTrue(object);
-  if (value < 0) throw python_error();
-  return Scalar(value != 0);
+// The symbolic number of a torch.SymInt, …
+template <class Symbol>
+Symbol load(bool (*loader)(Symbol*, PyObject*, bool), PyObject* object) {
+  Symbol value;
+  if (!loader(&value, object, false)) throw std::logic_error("this is no symbolic number");
+  return value;
+}
+
+Scalar symbolic_to_scalar(PyObject* object, NumberKind kind) {
+  switch (kind) {
+    case NumberKind::integer:
+      return Scalar(load(THPSymInt_load, object));
+    case NumberKind::floating:
+      return Scalar(load(THPSymFloat_load, object));
+    default:
+      return Scalar(load(THPSymBool_load, object));
+  }
+}
+
+// Of NumPy's scalars, and complex.
+Scalar foreign_to_scalar(PyObject* object) {
+  switch (number_kind(object)) {
+    case NumberKind::floating:
+      return floating_to_scalar(object);
+    case NumberKind::integer:
+      return integer_to_scalar(object);
+    case NumberKind::boolean:
+      return Scalar(to_bool(object));
+    case NumberKind::complex:
+      return complex_to_scalar(object);
+    case NumberKind::not_number:
+      break;
+  }
+  throw std::logic_error("unpack_scalar was called on an object that is no number");
+}
+
+PyObject* wrap_symbolic(const Scalar& scalar) {
+  if (scalar.isSymInt()) return THPSymInt_cast(scalar.toSymInt(), 0, nullptr);
+  if (scalar.isSymFloat()) return THPSymFloat_cast(scalar.toSymFloat(), 0, nullptr);
+  return THPSymBool_cast(scalar.toSymBool(), 0, nullptr);
 }
 
 }  // namespace
@@ -148,23 +183,17 @@ NumberKind detail::number_kind_slow(PyObject* object) noexcept {
 }
 
 Scalar unpack_scalar(PyObject* object) {
+  if (PyFloat_Check(object)) return floating_to_scalar(object);
+  if (PyBool_Check(object)) return Scalar(object == Py_True);
+  if (PyLong_Check(object)) return integer_to_scalar(object);
   if (is_tensor(object)) return item(unpack(object));
-  switch (number_kind(object)) {
-    case NumberKind::floating:
-      return floating_to_scalar(object);
-    case NumberKind::integer:
-      return integer_to_scalar(object);
-    case NumberKind::boolean:
-      return boolean_to_scalar(object);
-    case NumberKind::complex:
-      return complex_to_scalar(object);
-    case NumberKind::not_number:
-      break;
-  }
-  throw std::logic_error("unpack_scalar was called on an object that is no number");
+  const NumberKind symbolic = symbolic_kind(Py_TYPE(object));
+  return symbolic == NumberKind::not_number ? foreign_to_scalar(object)
+                                            : symbolic_to_scalar(object, symbolic);
 }
 
 PyObject* wrap(const Scalar& scalar) {
+  if (scalar.isSymbolic()) return wrap_symbolic(scalar);
   if (scalar.isBoolean()) return PyBool_FromLong(scalar.toBool() ? 1 : 0);
   if (scalar.isIntegral(/*includeBool=*/false)) {
     // A negative one is no unsigned one; only what exceeds int64 is stored as unsigned.
@@ -176,6 +205,38 @@ PyObject* wrap(const Scalar& scalar) {
     return PyComplex_FromDoubles(value.real(), value.imag());
   }
   return PyFloat_FromDouble(scalar.toDouble());
+}
+
+bool unpack_symint(PyObject* object, SymInt& value) {
+  if (is_tensor(object)) {
+    const Scalar scalar = item(unpack(object));
+    if (scalar.type() == ScalarType::UInt64) return false;  // only what exceeds int64 is stored so
+    value = scalar.toSymInt();
+    return true;
+  }
+  if (symbolic_kind(Py_TYPE(object)) == NumberKind::integer) {
+    value = load(THPSymInt_load, object);
+    return true;
+  }
+  std::int64_t integer = 0;
+  const bool fits = to_int64(object, integer);
+  value = integer;
+  return fits;
+}
+
+SymBool unpack_symbool(PyObject* object) {
+  const bool is_symbolic = symbolic_kind(Py_TYPE(object)) == NumberKind::boolean;
+  return is_symbolic ? load(THPSymBool_load, object) : SymBool(to_bool(object));
+}
+
+PyObject* wrap(const SymInt& value) {
+  if (value.is_heap_allocated()) return THPSymInt_cast(value, 0, nullptr);
+  return PyLong_FromLongLong(value.as_int_unchecked());
+}
+
+PyObject* wrap(const SymBool& value) {
+  if (value.is_heap_allocated()) return THPSymBool_cast(value, 0, nullptr);
+  return PyBool_FromLong(value.as_bool_unchecked() ? 1 : 0);
 }
 
 }  // namespace opbind::host

@@ -10,7 +10,11 @@
 #include <c10/core/Layout.h>
 #include <c10/core/MemoryFormat.h>
 #include <c10/core/ScalarType.h>
+#include <c10/core/SymBool.h>
+#include <c10/core/SymFloat.h>
+#include <c10/core/SymInt.h>
 
+#include <cstdint>
 #include <exception>
 
 #include "core/python.h"
@@ -36,6 +40,28 @@ PyObject* THPVariable_Wrap(const at::TensorBase& tensor);
 PyObject* THPDevice_New(const at::Device& device);
 
 c10::impl::PyInterpreter* getPyInterpreter();
+
+// Symbolic numbers: pybind11's casters for them, which libtorch_python exports. They are members of
+// class templates and are declared by symbol. A caster is the value that it loads, and a handle is
+// a PyObject*; this is verified at import.
+//
+// load: `value` is default-made; reads a torch.SymInt, …, or a Python number. False if it is none.
+// cast: a new reference to a torch.SymInt, …, or to a Python number. Policy and parent are not
+// used. All need the GIL and may throw.
+#define OPBIND_CASTER(type, name) __asm__("_ZN8pybind116detail11type_casterIN3c10" type "EvE" name)
+bool THPSymInt_load(c10::SymInt* value, PyObject* object, bool convert)
+    OPBIND_CASTER("6SymInt", "4loadENS_6handleEb");
+bool THPSymBool_load(c10::SymBool* value, PyObject* object, bool convert)
+    OPBIND_CASTER("7SymBool", "4loadENS_6handleEb");
+bool THPSymFloat_load(c10::SymFloat* value, PyObject* object, bool convert)
+    OPBIND_CASTER("8SymFloat", "4loadENS_6handleEb");
+PyObject* THPSymInt_cast(const c10::SymInt& value, std::uint8_t policy, PyObject* parent)
+    OPBIND_CASTER("6SymInt", "4castERKS3_NS_19return_value_policyENS_6handleE");
+PyObject* THPSymBool_cast(const c10::SymBool& value, std::uint8_t policy, PyObject* parent)
+    OPBIND_CASTER("7SymBool", "4castERKS3_NS_19return_value_policyENS_6handleE");
+PyObject* THPSymFloat_cast(const c10::SymFloat& value, std::uint8_t policy, PyObject* parent)
+    OPBIND_CASTER("8SymFloat", "4castERKS3_NS_19return_value_policyENS_6handleE");
+#undef OPBIND_CASTER
 
 namespace torch {
 
