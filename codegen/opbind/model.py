@@ -304,9 +304,15 @@ class Deprecated:
     """One entry of `deprecated`: an old signature and the call that stands for it."""
 
     schema: Schema
-    # As written: "add(self, other, alpha)".
-    aten: str
+    # The base name of the op that is called; `add_out` for an out variant of `add`.
+    called: str
+    # Constants, and names of the signature's arguments; an out variant's outs first.
+    arguments: tuple[Default, ...]
     location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def call(self) -> str:
+        return f"{self.called}({', '.join(map(str, self.arguments))})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,6 @@ _OWN_KEYS = tuple(f.name for f in ENTRY_FIELDS if f.own_only)
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _QUALIFIED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:::[A-Za-z_][A-Za-z0-9_]*)*\Z")
 _FAKE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*\Z", re.ASCII)
-_CALL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\(.*\)\Z", re.DOTALL)
 
 
 # What the reader warns of and planning refuses, in words of its own.
@@ -279,12 +278,15 @@ class _FileParser:
         schema, call = self._schema(entry.node("name")), entry.node("aten")
         if schema is None or call is None or not entry.is_whole:
             return None
-        if not _CALL.match(call.text.strip()):
-            message = f"aten: {reader.shortened(call.text)!r} is no call"
-            hint = "write name(argument, argument)"
-            self._error(call.location, message, "bad-deprecated", str(schema.name), hint)
+        try:
+            called, arguments = reader.Reader(call.text, call.at, None).call()
+        except SchemaError as error:
+            found = error.diagnostic
+            message = f"aten: {reader.shortened(call.text)!r} is no call: {found.message}"
+            hint = found.hint or "write name(argument, argument)"
+            self._error(found.location, message, "bad-deprecated", str(schema.name), hint)
             return None
-        return Deprecated(self._in_namespace(schema, False), call.text.strip(), entry.location)
+        return Deprecated(self._in_namespace(schema, False), called, arguments, entry.location)
 
 
 def _dispatch_keys(keys: RawText) -> Iterator[RawText]:

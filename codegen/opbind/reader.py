@@ -65,6 +65,7 @@ _MAX_DEPTH = 24
 Place = Callable[[int], Location]
 
 _DIGITS = "0123456789"
+_SCALAR = BaseType("Scalar")
 
 
 def places(text: str, start: Location) -> Place:
@@ -174,6 +175,15 @@ class Reader:
             raise self._unexpected("the end of the schema after the returns")
         place = self._at(start)
         return Schema(name, positional, keyword_only, returns, is_vararg, is_varret, place)
+
+    def call(self) -> tuple[str, tuple[Default, ...]]:
+        """`name(argument, 1)`: the name and the arguments, which are constants or names."""
+        name, arguments = self._name("an operator's name").text, list[Default]()
+        self._expect("(", "and the arguments after the operator's name")
+        self._list("argument", lambda: arguments.append(self._value(_SCALAR, 0)))
+        if self._current.kind is not Kind.END:
+            raise self._unexpected("the end of the call")
+        return name, tuple(arguments)
 
     def only_type(self) -> Type:
         marked = self._type()

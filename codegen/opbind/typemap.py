@@ -47,6 +47,8 @@ class DefaultForms:
 
     # A maker of core/signature.h: `of_double(0.5)`; of what stands in an array, the maker's name.
     cpp: str
+    # As an argument of a C++ function: `0.5`.
+    value: str
     # As __text_signature__ may hold it; `...` where Python cannot read the value back.
     python: str
     # As the stub shows it.
@@ -93,6 +95,8 @@ class TypeRow:
     # C++ type and accessor of a written argument, where they differ.
     cpp_written: str = ""
     accessor_written: str = ""
+    # Accessor of an argument that a number may stand for.
+    accessor_number: str = ""
     # C++ type of a written return, where it differs.
     cpp_return_written: str = ""
     # The optional form is allowed to be None.
@@ -156,14 +160,17 @@ class TypeRow:
 
 # --- defaults -----------------------------------------------------------------------------------
 
+NONE = DefaultForms("none()", "std::nullopt", "None", "None", "None")
+TRUE = DefaultForms("of_bool(true)", "true", "True", "True", "True")
+FALSE = DefaultForms("of_bool(false)", "false", "False", "False", "False")
+
 
 def _none(_default: Default, _size: int) -> DefaultForms:
-    return DefaultForms("none()", "None", "None", "None")
+    return NONE
 
 
 def _bool(default: Default, _size: int) -> DefaultForms:
-    value = bool(default.value)
-    return DefaultForms(f"of_bool({str(value).lower()})", str(value), str(value), default.text)
+    return TRUE if default.value else FALSE
 
 
 def _checked_int(default: Default) -> int:
@@ -185,7 +192,8 @@ def cpp_int(value: int) -> str:
 
 def _int(default: Default, _size: int) -> DefaultForms:
     value = _checked_int(default)
-    return DefaultForms(f"of_int({cpp_int(value)})", str(value), str(value), default.text)
+    cpp = cpp_int(value)
+    return DefaultForms(f"of_int({cpp})", cpp, str(value), str(value), default.text)
 
 
 def _device_index(default: Default, size: int) -> DefaultForms:
@@ -201,6 +209,7 @@ def _float(default: Default, _size: int) -> DefaultForms:
     if math.isfinite(value):
         return DefaultForms(
             f"of_double({value!r})",
+            repr(value),
             repr(value),
             repr(value),
             default.text,
@@ -222,17 +231,23 @@ def _as_float(default: Default) -> float:
 def _non_finite(value: float, text: str) -> DefaultForms:
     sign = "-" if value < 0 else ""
     name = "quiet_NaN" if math.isnan(value) else "infinity"
-    cpp = f"of_double({sign}std::numeric_limits<double>::{name}())"
-    return DefaultForms(cpp, "...", f'float("{value}")', text, is_registrable=False)
+    cpp = f"{sign}std::numeric_limits<double>::{name}()"
+    stub = f'float("{value}")'
+    return DefaultForms(f"of_double({cpp})", cpp, "...", stub, text, is_registrable=False)
 
 
 def _string(default: Default, _size: int) -> DefaultForms:
     value = default.value
     assert isinstance(value, str)
-    literal = cpp_text.string_literal(value)
-    cpp = f"of_string({literal}, {cpp_text.byte_length(value)})"
+    arguments = f"{cpp_text.string_literal(value)}, {cpp_text.byte_length(value)}"
+    cpp = f"of_string({arguments})", f"std::string_view({arguments})"
     # inspect reads ASCII alone.
-    return DefaultForms(cpp, ascii(value), repr(value), default.text, string=value)
+    return DefaultForms(*cpp, ascii(value), repr(value), default.text, string=value)
+
+
+def _device(default: Default, size: int) -> DefaultForms:
+    forms = _string(default, size)
+    return replace(forms, value=f"at::Device({cpp_text.string_literal(forms.string or '')})")
 
 
 def _complex(default: Default, _size: int) -> DefaultForms:
@@ -243,6 +258,7 @@ def _complex(default: Default, _size: int) -> DefaultForms:
     python = f"{value.imag!r}j"
     return DefaultForms(
         "of_doubles",
+        f"c10::complex<double>({', '.join(parts)})",
         python,
         python,
         default.text,
@@ -257,6 +273,8 @@ class _ListDefault:
 
     # "int[]"
     schema: str
+    # Its C++ type, and the maker of what stands for it in a table.
+    cpp: str
     maker: str
     # How an element is written.
     kinds: tuple[DefaultKind, ...]
@@ -301,12 +319,14 @@ class _ListDefault:
     def _forms(self, elements: Sequence[tuple[str, str]], default: Default) -> DefaultForms:
         joined = ", ".join(python for _, python in elements)
         python = f"({joined}{',' if len(elements) == 1 else ''})"
+        values = tuple(cpp for cpp, _ in elements)
         return DefaultForms(
             self.maker,
+            f"{self.cpp.replace('{N}', str(len(values)))}{{{', '.join(values)}}}",
             python,
             python,
             default.text,
-            elements=tuple(cpp for cpp, _ in elements),
+            elements=values,
             is_registrable=not any(map(_is_subnormal, _items(default))),
         )
 
@@ -352,9 +372,8 @@ def _name_rule(kind: str, names: dict[str, tuple[str, str]]) -> DefaultRule:
                 tuple(sorted(names)),
             )
         enumerator, python = names[default.text]
-        return DefaultForms(
-            f"of_int(static_cast<int64_t>({enumerator}))", "...", python, default.text
-        )
+        cpp = f"of_int(static_cast<int64_t>({enumerator}))"
+        return DefaultForms(cpp, enumerator, "...", python, default.text)
 
     return forms
 
@@ -365,7 +384,7 @@ def _reduction(default: Default, _size: int) -> DefaultForms:
         raise DefaultFault(
             "default-name", f"{default} is no int", "an int takes a number or Mean", ("Mean",)
         )
-    return DefaultForms("of_int(1)", "1", "1", default.text)
+    return DefaultForms("of_int(1)", "1", "1", "1", default.text)
 
 
 # Schema name -> C++ enumerator: what torch's own schema parser reads.
@@ -384,7 +403,6 @@ _SCALAR_TYPES = {
     **{"uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64"},
 }
 
-_NONE = {DefaultKind.NONE: _none}
 _INT_RULES = {DefaultKind.INT: _int, DefaultKind.NAME: _reduction}
 _FLOAT_RULES = {DefaultKind.INT: _float, DefaultKind.FLOAT: _float}
 _BOOL_RULES = {DefaultKind.BOOL: _bool}
@@ -396,12 +414,27 @@ _SCALAR_RULES = {
     **_COMPLEX_RULES,
 }
 _STRING_RULES = {DefaultKind.STRING: _string}
-_INTS_RULES = _ListDefault("int[]", "of_ints", (DefaultKind.INT,), _int_element).rules
+_DEVICE_RULES = {DefaultKind.STRING: _device}
+_INTS_RULES = _ListDefault(
+    "int[]", "at::IntArrayRef", "of_ints", (DefaultKind.INT,), _int_element
+).rules
+_SYMINTS_RULES = _ListDefault(
+    "int[]", "c10::SymIntArrayRef", "of_ints", (DefaultKind.INT,), _int_element
+).rules
 _FLOATS_RULES = _ListDefault(
-    "float[]", "of_doubles", (DefaultKind.INT, DefaultKind.FLOAT), _float_element
+    "float[]",
+    "at::ArrayRef<double>",
+    "of_doubles",
+    (DefaultKind.INT, DefaultKind.FLOAT),
+    _float_element,
 ).rules
 _BOOLS_RULES = _ListDefault(
-    "bool[]", "of_ints", (DefaultKind.BOOL,), _bool_element, is_array=True
+    "bool[]",
+    "std::array<bool, {N}>",
+    "of_ints",
+    (DefaultKind.BOOL,),
+    _bool_element,
+    is_array=True,
 ).rules
 _SCALARTYPE_RULES = {
     DefaultKind.NAME: _name_rule(
@@ -455,6 +488,7 @@ _BASE_ROWS = (
         accessor="tensor",
         cpp_written="at::Tensor&",
         accessor_written="mutable_tensor",
+        accessor_number="tensor_or_number",
         tag="TENSOR",
         cpp_return="at::Tensor",
         cpp_return_written="at::Tensor&",
@@ -539,7 +573,7 @@ _BASE_ROWS = (
         lone=_SYMINT,
         takes_varargs=True,
         stub_lone="int | torch.SymInt",
-        defaults=_INTS_RULES,
+        defaults=_SYMINTS_RULES,
         defaults_text="a list of ints",
     ),
     TypeRow(
@@ -800,7 +834,7 @@ _BASE_ROWS = (
         accepts=_DEVICE,
         rank=24,
         ownership=_VALUE,
-        defaults=_STRING_RULES,
+        defaults=_DEVICE_RULES,
         defaults_text="a quoted string such as 'cpu'",
     ),
 )
@@ -833,6 +867,7 @@ def _optional(row: TypeRow) -> TypeRow:
         accessor=accessor,
         cpp_written="",
         accessor_written="",
+        accessor_number="",
         cpp_return="",
         cpp_return_written="",
         stub_argument=f"{row.stub_argument} | None",
@@ -841,7 +876,7 @@ def _optional(row: TypeRow) -> TypeRow:
         ownership=_OPTIONAL_OWNERSHIP.get(row.schema, row.ownership),
         is_optional=True,
         takes_varargs=False,
-        defaults={**row.defaults, **_NONE},
+        defaults={**row.defaults, DefaultKind.NONE: _none},
         defaults_text=f"None or {row.defaults_text}" if row.defaults else "None",
     )
 

@@ -13,15 +13,15 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 from .errors import Diagnostics, Location
-from .plan import BindingPlan, Function, Signature
+from .plan import BindingPlan, Function, Signature, StructSeq
 from .plan.check import location_of
-from .plan.order import covers
+from .plan.order import covers, unreachable
 
 # What the package's own __init__ and its stub use, and what a module object has.
 _MODULE_NAMES = frozenset(
     {"__all__", "__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__"}
     | {"__package__", "__path__", "__spec__", "__version__", "_C", "NamedTuple", "Tensor"}
-    | {"builtins", "overload", "torch", "getattr"}
+    | {"builtins", "deprecated", "overload", "torch", "getattr"}
     | {"_built_for", "_check_stamp", "_error", "_importlib", "_json", "_pathlib", "_register_fake"}
     | {"_sys", "_sysconfig", "_torch", "__getattr__", *dir(ModuleType)}
 )
@@ -30,7 +30,8 @@ _MOST_PARAMETERS = 255
 
 def verify(plan: BindingPlan, diagnostics: Diagnostics) -> None:
     """Report every fault of the plan."""
-    taken = _MODULE_NAMES | {one.stub_name for one in plan.structseqs}
+    made = {one.cpp_name for one in plan.structseqs if not one.torch_name}
+    taken = _MODULE_NAMES | made | {one.stub_name for one in plan.structseqs}
     for function in plan.functions:
         _verify_overloads(function, plan.library.is_torch, diagnostics)
         _verify_sizes(function, diagnostics)
@@ -49,7 +50,7 @@ def _place(signature: Signature) -> Location:
 def _verify_overloads(function: Function, is_torch: bool, diagnostics: Diagnostics) -> None:
     """Of torch's own overloads it is a warning: nobody can change them here."""
     report = diagnostics.warning if is_torch else diagnostics.error
-    for second, first in unreachable(function):
+    for second, first in unreachable(function.signatures):
         name = first.call.op.schema.name
         if covers(second, first):
             rule, message = "ambiguous-overload", f"no call tells it apart from '{name}'"
@@ -62,14 +63,6 @@ def _verify_overloads(function: Function, is_torch: bool, diagnostics: Diagnosti
             hint="" if is_torch else "leave one out, or give it a python_name of its own",
             rule=rule,
         )
-
-
-def unreachable(function: Function) -> Iterator[tuple[Signature, Signature]]:
-    """Each signature that no call gets to, and the first that takes all its calls."""
-    for i, second in enumerate(function.signatures):
-        hiding = next((one for one in function.signatures[:i] if covers(one, second)), None)
-        if hiding is not None:
-            yield second, hiding
 
 
 def _verify_sizes(function: Function, diagnostics: Diagnostics) -> None:
@@ -117,6 +110,7 @@ def _verify_cpp_names(plan: BindingPlan, diagnostics: Diagnostics) -> None:
     for shard in plan.shards:
         names = ((n, f) for f in shard.functions for n in _cpp_names(f))
         _report_repeats(names, diagnostics)
+    _verify_structseqs(plan, diagnostics)
     seen: set[str] = set()
     for op in plan.own_ops:
         if op.cpp_name in seen:
@@ -130,6 +124,15 @@ def _cpp_names(function: Function) -> Iterator[str]:
     yield from (f"{function.stem}{suffix}" for suffix in ("", "Signatures", "Doc"))
     yield from (f"{function.stem}Parameters{i}" for i in range(len(function.signatures)))
     yield from dict.fromkeys(call.dispatch_name for call in function.calls)
+
+
+def _verify_structseqs(plan: BindingPlan, diagnostics: Diagnostics) -> None:
+    """Functions share a type by its name: it must be the same."""
+    seen: dict[str, StructSeq] = {}
+    for function in plan.functions:
+        for one in function.structseqs:
+            if seen.setdefault(one.name, one) != one:
+                _report_name(one.cpp_name, _place(function.signatures[0]), diagnostics)
 
 
 def _report_repeats(names: Iterable[tuple[str, Function]], diagnostics: Diagnostics) -> None:

@@ -25,6 +25,11 @@ PyTypeObject* return_type_max() {
   return type;
 }
 
+PyTypeObject* return_type_max_out() {
+  static PyTypeObject* const type = host::return_type("max_out");
+  return type;
+}
+
 // argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 // argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 constexpr FunctionParameter kArgmaxParameters0[] = {
@@ -574,8 +579,11 @@ PyObject* THPVariable_linspace(PyObject* module, PyObject* const* args, Py_ssize
                           r.layoutOptional(5), r.deviceOptional(6), r.toBoolOptional(7)),
         r.toBool(8)));
   }
-  return THPVariable_Wrap(
-      dispatch_linspace_out(r.mutable_tensor(3), r.scalar(0), r.scalar(1), r.toInt64(2)));
+  host::check_out_options(r.tensor(3), r.scalartypeOptional(4), r.layoutOptional(5),
+                          r.deviceOptional(6));
+  return THPVariable_Wrap(host::set_requires_grad(
+      dispatch_linspace_out(r.mutable_tensor(3), r.scalar(0), r.scalar(1), r.toInt64(2)),
+      r.toBool(8)));
   END_HANDLE_TH_ERRORS
 }
 
@@ -690,7 +698,7 @@ PyObject* THPVariable_max(PyObject* module, PyObject* const* args, Py_ssize_t na
       }
       auto out = r.tensorlist_n<2>(3);
       return THPVariable_Wrap(
-          return_type_max(),
+          return_type_max_out(),
           dispatch_max_dim_max(out[0], out[1], r.tensor(0), r.toInt64(1), r.toBool(2)));
     }
   }
@@ -914,7 +922,7 @@ PyObject* THPVariable_rms_norm_(PyObject* module, PyObject* const* args, Py_ssiz
                                  host::public_function(module, nullptr, "rms_norm_"));
   }
   dispatch_rms_norm_(r.mutable_tensor(0), r.tensor(1), r.toDouble(2));
-  return THPVariable_Wrap(r.tensor(0));
+  return r.given(0);
   END_HANDLE_TH_ERRORS
 }
 
@@ -1409,6 +1417,7 @@ PyMethodDef demo_ops_functions_0[] = {
 void init_demo_ops_types_0(PyObject* module);
 void init_demo_ops_types_0([[maybe_unused]] PyObject* module) {
   return_type_max();
+  return_type_max_out();
 }
 
 }  // namespace opbind

@@ -30,6 +30,11 @@ PyTypeObject* return_type_aminmax() {
   return type;
 }
 
+PyTypeObject* return_type_aminmax_out() {
+  static PyTypeObject* const type = host::return_type("aminmax_out");
+  return type;
+}
+
 constexpr const char* kBoundsFields[] = {"low", "high", "count"};
 
 PyTypeObject* return_type_bounds() {
@@ -39,6 +44,11 @@ PyTypeObject* return_type_bounds() {
 
 PyTypeObject* return_type_frexp() {
   static PyTypeObject* const type = host::return_type("frexp");
+  return type;
+}
+
+PyTypeObject* return_type_frexp_out() {
+  static PyTypeObject* const type = host::return_type("frexp_out");
   return type;
 }
 
@@ -318,7 +328,7 @@ PyObject* THPVariable_aminmax(PyObject* module, PyObject* const* args, Py_ssize_
   }
   auto out = r.tensorlist_n<2>(3);
   return THPVariable_Wrap(
-      return_type_aminmax(),
+      return_type_aminmax_out(),
       dispatch_aminmax_out(out[0], out[1], r.tensor(0), r.toInt64Optional(1), r.toBool(2)));
   END_HANDLE_TH_ERRORS
 }
@@ -562,7 +572,7 @@ PyObject* THPVariable_frexp(PyObject* module, PyObject* const* args, Py_ssize_t 
     return THPVariable_Wrap(return_type_frexp(), dispatch_frexp(r.tensor(0)));
   }
   auto out = r.tensorlist_n<2>(1);
-  return THPVariable_Wrap(return_type_frexp(), dispatch_frexp_out(out[0], out[1], r.tensor(0)));
+  return THPVariable_Wrap(return_type_frexp_out(), dispatch_frexp_out(out[0], out[1], r.tensor(0)));
   END_HANDLE_TH_ERRORS
 }
 
@@ -1593,8 +1603,10 @@ PyMethodDef demo_ops_functions_1[] = {
 void init_demo_ops_types_1(PyObject* module);
 void init_demo_ops_types_1([[maybe_unused]] PyObject* module) {
   return_type_aminmax();
+  return_type_aminmax_out();
   export_structseq(module, "return_type_bounds", return_type_bounds());
   return_type_frexp();
+  return_type_frexp_out();
   export_structseq(module, "return_type_min_max", return_type_min_max());
 }
 

@@ -64,9 +64,11 @@ def test_several_outs_are_one_list() -> None:
     assert (out.name, out.printed, out.size) == ("out", "Tensor[2]?", 2)
     assert signature.out_call is not None and signature.out_call.out_count == 2
     assert signature.out_call.expressions[:2] == ("out[0]", "out[1]")
-    assert signature.structseq is not None
-    assert signature.structseq.torch_name == "max"
-    assert signature.structseq.fields == ("values", "indices")
+    # Torch's out variant has a named tuple of its own.
+    assert [one.torch_name for one in signature.structseqs] == ["max", "max_out"]
+    assert signature.call.structseq is signature.structseqs[0]
+    assert signature.out_call.structseq == signature.structseqs[1]
+    assert {one.fields for one in signature.structseqs} == {("values", "indices")}
 
 
 @pytest.mark.parametrize(
@@ -100,8 +102,8 @@ def test_the_order_of_a_factorys_arguments() -> None:
     assert [p.name for p in signature.parameters] == (
         ["input", "memory_format", "dtype", "layout", "device", "pin_memory", "requires_grad"]
     )
-    assert signature.call.result is ResultKind.FACTORY
-    assert (signature.device_index, signature.requires_grad_index) == (4, 6)
+    assert signature.call.result is ResultKind.WRAP
+    assert (signature.device_index, signature.call.requires_grad_index) == (4, 6)
     assert signature.call.target_arguments[-1] == "memory_format"
 
 
@@ -135,17 +137,70 @@ def test_self_is_called_input(schema: str, text: str) -> None:
 
 def test_an_own_op_in_place_gives_its_argument_back() -> None:
     (signature,) = function(_own("f_(Tensor(a!) self, float e) -> ()")).signatures
-    assert signature.call.result is ResultKind.SELF
+    assert (signature.call.result, signature.call.given_index) == (ResultKind.GIVEN, 0)
     assert signature.stub_return == "Tensor"
     assert signature.call.dispatch.parameters[0].type == "at::Tensor&"
+
+
+def test_an_own_op_in_place_on_a_list_gives_the_list_back() -> None:
+    (signature,) = function(_own("f_(Tensor(a!)[] self, float e) -> ()")).signatures
+    assert (signature.call.result, signature.call.given_index) == (ResultKind.GIVEN, 0)
+    assert signature.text == "f_(Tensor[] self, float e) -> Tensor[]"
+    assert signature.stub_return == "tuple[Tensor, ...] | list[Tensor]"
 
 
 def test_an_own_op_that_writes_out_gives_it_back() -> None:
     entries = _own("f(Tensor x) -> Tensor") + _own("f.out(Tensor x, *, Tensor(a!) out) -> ()")
     (signature,) = function(entries.replace("f_cpu", "g_cpu", 1)).signatures
     assert signature.out_call is not None
-    assert signature.out_call.result is ResultKind.OUT
+    assert (signature.out_call.result, signature.out_call.given_index) == (ResultKind.GIVEN, 1)
     assert signature.text == "f(Tensor x, *, Tensor? out=None) -> Tensor"
+
+
+def test_outs_have_the_names_of_the_base_where_there_are_as_many() -> None:
+    base, kernel = "f(Tensor x) -> (Tensor lo, Tensor hi)", "f_cpu"
+    for outs, names in (("ab", ("lo", "hi")), ("abc", None)):
+        written = ", ".join(f"Tensor({o}!) {o}" for o in outs)
+        entries = _own(base) + _own(f"f.out(Tensor x, *, {written}) -> ()")
+        (signature,) = function(entries.replace(kernel, "g_cpu", 1)).signatures
+        assert signature.out_call is not None
+        assert signature.out_call.result is ResultKind.OUTS
+        named = signature.out_call.structseq
+        assert (named.fields if named else None) == names
+
+
+OPTIONS = "ScalarType? dtype={}, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+
+
+def test_options_beside_out_are_compared_with_it() -> None:
+    ops = [
+        f"randint(int high, int[] size, *, {OPTIONS.format('long')}) -> Tensor",
+        "randint.out(int high, int[] size, *, Tensor(a!) out) -> Tensor(a!)",
+    ]
+    (signature,) = function(funcs(ops)).signatures
+    assert signature.out_call is not None
+    assert signature.call.out_options == ()
+    # What is left out says nothing, whatever its default is.
+    assert signature.out_call.out_options == (
+        "r.tensor(2)",
+        "r.isNone(3) ? std::nullopt : r.scalartypeOptional(3)",
+        "r.layoutOptional(4)",
+        "r.deviceOptional(5)",
+    )
+    assert signature.out_call.requires_grad_index == 7
+
+
+def test_numbers_stand_for_tensors_that_are_read() -> None:
+    ops = [
+        "f(Tensor(a!) self, Tensor other, Tensor? third) -> Tensor(a!)",
+        "f.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
+    ]
+    entries = "".join(f"- func: {op}\n  numbers_as_tensors: true\n" for op in ops)
+    expressions = [c.expressions for s in function(entries).signatures for c in s.calls]
+    assert expressions == [
+        ("r.mutable_tensor(2)", "r.tensor_or_number(0)", "r.tensor_or_number(1)"),
+        ("r.mutable_tensor(0)", "r.tensor_or_number(1)", "r.optionalTensor(2)"),
+    ]
 
 
 def test_entry_kinds() -> None:

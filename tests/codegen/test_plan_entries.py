@@ -62,9 +62,9 @@ def _planned(entries: str) -> Function:
     return only
 
 
-def test_a_deprecated_signature_is_hidden_and_last() -> None:
+def test_a_deprecated_signature_is_deprecated_and_last() -> None:
     made = _planned(_addmm(*OLD))
-    assert [signature.is_hidden for signature in made.signatures] == [False, True]
+    assert [signature.is_deprecated for signature in made.signatures] == [False, True]
     assert made.signatures[1].text == (
         "addmm(Scalar beta, Tensor input, Tensor mat1, Tensor mat2, *, Tensor? out=None) -> Tensor"
     )
@@ -81,6 +81,95 @@ def test_a_deprecated_signature_gives_what_it_has_and_constants() -> None:
 def test_what_the_call_leaves_out_has_the_ops_default() -> None:
     short = (OLD[0][0], "addmm(self, mat1, mat2, beta)")
     assert _expressions(_addmm(short))[2][-1] == "1"
+
+
+# Type, what the call gives, and the C++ argument that it becomes.
+CONSTANTS = (
+    ("int", "1", "1"),
+    ("int", "9223372036854775807", "9223372036854775807"),
+    ("int", "-9223372036854775808", "-9223372036854775807 - 1"),
+    ("int", "0x10", "16"),
+    ("int", "Mean", "1"),
+    ("SymInt", "-1", "-1"),
+    ("int?", "None", "std::nullopt"),
+    ("float", "1", "1.0"),
+    ("float", "18446744073709551616", "1.8446744073709552e+19"),
+    ("float", "1e-5", "1e-05"),
+    ("float", "-inf", "-std::numeric_limits<double>::infinity()"),
+    ("bool", "True", "true"),
+    ("bool?", "False", "false"),
+    ("Scalar", "4294967296", "4294967296"),
+    ("Scalar", "0.5", "0.5"),
+    ("Scalar?", "None", "std::nullopt"),
+    ("str", "'a, b?'", 'std::string_view("a, b?", 5)'),
+    ("str?", "None", "std::nullopt"),
+    ("int[]", "[]", "at::IntArrayRef()"),
+    ("int[2]", "[1, -2]", "at::IntArrayRef({1, -2})"),
+    ("int[2]?", "0", "at::IntArrayRef({0, 0})"),
+    ("SymInt[]", "[1,2]", "c10::SymIntArrayRef({1, 2})"),
+    ("Tensor?", "None", "std::nullopt"),
+    ("Generator?", "None", "std::nullopt"),
+    ("ScalarType", "long", "at::ScalarType::Long"),
+    ("ScalarType?", "bfloat16", "at::ScalarType::BFloat16"),
+    ("Layout", "strided", "at::Layout::Strided"),
+    ("MemoryFormat?", "contiguous_format", "at::MemoryFormat::Contiguous"),
+    ("Device?", "'cuda:1'", 'at::Device("cuda:1")'),
+)
+
+
+@pytest.mark.parametrize(("type_", "given", "cpp"), CONSTANTS)
+def test_a_constant_is_cpp_of_its_type(type_: str, given: str, cpp: str) -> None:
+    current = f"f(Tensor self, {type_} c, Tensor other) -> Tensor"
+    entries = funcs([current]) + (
+        "deprecated:\n- name: f(Tensor other, Tensor self) -> Tensor\n"
+        f'  aten: "f(self, {given}, other)"\n'
+    )
+    assert _expressions(entries)[1] == ("r.tensor(1)", cpp, "r.tensor(0)")
+
+
+@pytest.mark.parametrize(
+    ("type_", "given"),
+    [
+        ("int", "9223372036854775808"),
+        ("int", "1.5"),
+        ("int", "None"),
+        ("int[]", "1"),
+        ("int[]", "[1.5]"),
+        ("float", "'1'"),
+        ("Tensor", "None"),
+        ("ScalarType", "strided"),
+        ("Scalar", "unknown"),
+    ],
+)
+def test_a_constant_of_another_type(type_: str, given: str) -> None:
+    entries = funcs([f"f(Tensor self, {type_} c) -> Tensor"]) + (
+        f'deprecated:\n- {{name: f(Tensor self) -> Tensor, aten: "f(self, {given})"}}\n'
+    )
+    assert any(f"no op takes the call f(self, {given})" in line for line in faults(entries))
+
+
+def test_an_old_signature_of_another_name_or_with_other_outs() -> None:
+    for name, aten, hint in (
+        ("old(Tensor self) -> Tensor", "f(self)", "name: f(...)"),
+        ("f(Tensor self, *, Tensor(a!) to) -> Tensor(a!)", "f_out(to, self)", "there are: f("),
+        ("f(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", "f_out(x, x)", "there are: f("),
+    ):
+        ops = ["f(Tensor self) -> Tensor", "f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"]
+        entries = funcs(ops) + f"deprecated:\n- {{name: '{name}', aten: '{aten}'}}\n"
+        assert any("no op takes" in line and hint in line for line in faults(entries)), name
+
+
+def test_an_old_signature_gives_back_what_the_op_writes() -> None:
+    entries = """\
+        - func: f_(Tensor(a!) self, int n) -> ()
+          dispatch: {CPU: f_cpu}
+        deprecated:
+        - {name: "f_(int n, Tensor(a!) self) -> ()", aten: "f_(self, n)"}
+        """
+    calls = [signature.call for signature in _planned(entries).signatures]
+    assert [call.given_index for call in calls] == [0, 1]
+    # Both call one dispatch function.
+    assert len(_planned(entries).dispatched) == 1
 
 
 @pytest.mark.parametrize(

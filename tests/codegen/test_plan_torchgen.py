@@ -15,40 +15,19 @@ from pathlib import Path
 
 import pytest
 import yaml
-from opbind import loader, parser, verify
+from opbind import verify
 from opbind.errors import Diagnostics
-from opbind.model import SchemaFile
-from opbind.plan import BindingPlan, Function, Parameter, Signature, calls, dump, plan
+from opbind.plan import Function, Parameter, ResultKind, Signature, calls, dump, order
 from shared_calls import overlaps
 
 torch = pytest.importorskip("torch")
 
 import torchgen_judge as judge  # noqa: E402
+from torch_files import ours, planned, read  # noqa: E402
 from torchgen_judge import Canonical, Shown  # noqa: E402
 
 DIFFERENCES = Path(__file__).parent / "torchgen_differences.yaml"
 MOST_DIFFERENCES = 40
-
-
-def _read(text: str) -> SchemaFile:
-    diagnostics = Diagnostics()
-    raw = loader.load(text, "native_functions.yaml", diagnostics)
-    deprecated = loader.read_file(judge.DEPRECATED, diagnostics).deprecated
-    file = parser.parse_file(replace(raw, deprecated=deprecated), diagnostics)
-    assert not diagnostics.items
-    return file
-
-
-def _plan(text: str) -> BindingPlan:
-    diagnostics = Diagnostics()
-    made = plan(_read(text), diagnostics)
-    assert not diagnostics.items
-    return made
-
-
-@cache
-def ours() -> BindingPlan:
-    return _plan(judge.NATIVE_FUNCTIONS.read_text(encoding="utf-8"))
 
 
 @cache
@@ -79,12 +58,12 @@ def _canonical(signature: Signature, *, is_method: bool) -> Canonical:
         assert positional[0].name == "self"
     named = list(signature.keyword_only)
     out = named.pop(signature.out_index - signature.max_positional) if _has_out(signature) else None
-    tuples = [signature.structseq, *([signature.out_structseq] if signature.out_call else [])]
+    tuples = [call.structseq for call in signature.calls]
     return Canonical(
         tuple(map(_shown, positional[is_method:])),
         tuple(map(_shown, named)),
         _shown(replace(out, printed=out.printed.removesuffix("?"))) if out else None,
-        signature.is_hidden,
+        signature.is_deprecated,
         tuple(str(call.op.schema.name) for call in signature.calls),
         tuple(one.torch_name if one else "" for one in tuples),
     )
@@ -187,6 +166,22 @@ def test_what_the_tracer_records() -> None:
         assert function.is_traceable == all(recorded[op] for op in ops), function.name
 
 
+def _given(function: Function) -> judge.Given:
+    results = [call.result for call in function.calls]
+    return judge.Given(
+        sum(signature.device_index >= 0 for signature in function.signatures),
+        sum(bool(call.out_options) for call in function.calls),
+        results.count(ResultKind.GIVEN),
+        results.count(ResultKind.NONE),
+    )
+
+
+def test_what_functions_return_whose_ops_return_nothing_and_what_they_check() -> None:
+    found = {name: _given(function) for name, function in functions().items()}
+    assert found == judge.given()
+    assert sum(one.lists_returned for one in found.values()) > 50
+
+
 def test_lists_of_ints_that_may_come_one_by_one() -> None:
     """As the comment of torch's stubs' generator has it: the only positional is a list of ints."""
     found = {f"{f.namespace}.{f.name}" for f in functions().values() for s in f.signatures
@@ -202,7 +197,7 @@ def test_the_order_of_the_file_does_not_matter(seed: int) -> None:
     text = judge.NATIVE_FUNCTIONS.read_text(encoding="utf-8")
     head, *entries = re.split(r"(?m)^(?=- func:)", text)
     random.Random(seed).shuffle(entries)
-    shuffled = _plan(head + "".join(f"{entry.rstrip()}\n\n" for entry in entries))
+    shuffled = planned(head + "".join(f"{entry.rstrip()}\n\n" for entry in entries))
     assert dump(shuffled) == dump(ours())
 
 
@@ -230,7 +225,8 @@ def test_the_overloads_that_no_call_reaches() -> None:
     assert {item.rule for item in diagnostics.items} == {"unreachable-overload"}
     assert not diagnostics.has_errors
     for (namespace, name), function in functions().items():
-        found = {str(second.call.op.schema.name) for second, _ in verify.unreachable(function)}
+        unreachable = (second for second, _ in order.unreachable(function.signatures))
+        found = {str(signature.call.op.schema.name) for signature in unreachable}
         assert found == set(UNREACHABLE.get(f"{namespace}.{name}", "").split())
 
 
@@ -258,9 +254,16 @@ def _spelled(type_: str) -> str:
     return re.sub(r"\s+(?=[&(>])|(?<=[,(])\s+|\s*(?=,)", "", bare)
 
 
+def test_every_header_is_there() -> None:
+    folder = Path(torch.__file__).parent / "include/ATen/ops"
+    for shard in ours().shards:
+        for header in shard.headers:
+            assert (folder / header).is_file(), header
+
+
 def test_cpp_types_are_those_of_aten() -> None:
     wanted = _aten_signatures()
-    file = _read(judge.NATIVE_FUNCTIONS.read_text(encoding="utf-8"))
+    file = read(judge.NATIVE_FUNCTIONS.read_text(encoding="utf-8"))
     for op in file.ops:
         name = str(op.schema.name)
         if name not in TAKES_ANY_LIST:

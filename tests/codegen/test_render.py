@@ -251,7 +251,7 @@ def test_the_choice_between_base_and_out_variant(everything: dict[str, str]) -> 
                             dispatch_max(r.tensor(0), r.toInt64(1), r.toBool(2)));
   }
   auto out = r.tensorlist_n<2>(3);
-  return THPVariable_Wrap(return_type_max(),
+  return THPVariable_Wrap(return_type_max_out(),
                           dispatch_max_out(out[0], out[1], r.tensor(0), r.toInt64(1), r.toBool(2)));
   """
     )

@@ -124,6 +124,21 @@ def test_two_functions_of_one_cpp_name() -> None:
     assert "two functions would have the C++ name 'dispatch_foo_bar'" in fault
 
 
+def test_two_types_of_named_results_of_one_name() -> None:
+    entries = """\
+        - func: max(Tensor x) -> (Tensor values, Tensor indices)
+          dispatch: {CPU: max_cpu}
+        - func: max.dim(Tensor self, int dim) -> (Tensor values, Tensor indices)
+          python_name: max_of
+        - func: amax(Tensor self, str dim) -> Tensor
+          python_name: max_of
+        """
+    (fault,) = faults(entries)
+    assert "two functions would have the C++ name 'return_type_max'" in fault
+    named = entries.replace("max_of", "return_type_max")
+    assert rules(named) == ["module-attribute", "cpp-name"]
+
+
 def test_a_kernel_of_two_types() -> None:
     entries = """\
         - func: f(Tensor x) -> Tensor

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path
@@ -40,7 +40,7 @@ class Canonical:
     positional: tuple[Shown, ...]
     keyword_only: tuple[Shown, ...]
     out: Shown | None
-    is_hidden: bool
+    is_deprecated: bool
     # The ops behind it: base and out variant.
     ops: tuple[str, ...]
     # What torch.return_types calls the named tuples of the ops.
@@ -50,7 +50,7 @@ class Canonical:
         parts = [f"{p.type} {p.name}" + (f"={p.default}" if p.default else "") for p in self.all]
         if len(self.positional) < len(parts):
             parts.insert(len(self.positional), "*")
-        return f"({', '.join(parts)}){' deprecated' if self.is_hidden else ''}"
+        return f"({', '.join(parts)}){' deprecated' if self.is_deprecated else ''}"
 
     @property
     def all(self) -> tuple[Shown, ...]:
@@ -69,21 +69,52 @@ _PREDICATES = {
 }
 
 
-def table() -> Table:
-    """All of torch's generated bindings."""
+def _bindings() -> Iterator[tuple[str, Any, list[Any], Any]]:
+    """Namespace, name and overloads of all of torch's generated bindings, and torchgen's module."""
     judge: Any = importlib.import_module("torchgen.packaged.autograd.gen_python_functions")
     gen: Any = importlib.import_module("torchgen.gen")
     functions = gen.parse_native_yaml(str(NATIVE_FUNCTIONS), str(TAGS)).native_functions
     bound = [f for f in functions if judge.should_generate_py_binding(f)]
-    found: Table = {}
     for namespace, predicate in _PREDICATES.items():
         is_method = namespace == "Tensor"
         pairs = judge.load_signatures(bound, str(DEPRECATED), method=is_method)
         grouped = judge.group_filter_overloads(pairs, getattr(judge, predicate))
         for name, overloads in grouped.items():
-            signatures = [_canonical(group) for group in judge.group_overloads(overloads)]
-            # PythonArgParser tries deprecated signatures last.
-            found[namespace, str(name)] = tuple(sorted(signatures, key=lambda s: s.is_hidden))
+            yield namespace, name, overloads, judge
+
+
+def table() -> Table:
+    """The signatures of all of torch's generated bindings."""
+    found: Table = {}
+    for namespace, name, overloads, judge in _bindings():
+        signatures = [_canonical(group) for group in judge.group_overloads(overloads)]
+        # PythonArgParser tries deprecated signatures last.
+        found[namespace, str(name)] = tuple(sorted(signatures, key=lambda s: s.is_deprecated))
+    return found
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the C++ of a function does beside calling its ops, each as often as it stands there."""
+
+    devices_initialized: int
+    outs_compared: int
+    lists_returned: int
+    nones_returned: int
+
+
+def given() -> dict[tuple[str, str], Given]:
+    """By (namespace, name), counted in the text that torchgen makes."""
+    found = {}
+    for namespace, name, overloads, judge in _bindings():
+        text = judge.method_impl(name, None, overloads, method=namespace == "Tensor")
+        found[namespace, str(name)] = Given(
+            text.count("maybe_initialize_device("),
+            text.count("check_out_type_matches("),
+            text.count("self_tensorlist = "),
+            # One stands behind all that is returned, but where nothing is parsed.
+            text.count("Py_RETURN_NONE;") - (not judge.is_noarg(overloads)),
+        )
     return found
 
 

@@ -107,5 +107,4 @@ def _shard(index: int, planned: Sequence[Function]) -> Shard:
 
 
 def _structseqs(planned: Iterable[Function]) -> tuple[StructSeq, ...]:
-    found = (s.structseq for function in planned for s in function.signatures)
-    return tuple(dict.fromkeys(one for one in found if one is not None))
+    return tuple(dict.fromkeys(one for function in planned for one in function.structseqs))

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from .. import typemap
 from ..model import (
     Argument,
     CallPolicy,
     Default,
-    DefaultKind,
     GilPolicy,
     Library,
     Op,
     Return,
 )
 from ..typemap import TypeRow
-from . import names
+from . import names, torch_profile
 from .check import direct_kernel
-from .data import Call, CppParameter, CppSignature, KernelFunction, Parameter, ResultKind
-from .entries import Entry
+from .data import (
+    Call,
+    CppParameter,
+    CppSignature,
+    KernelFunction,
+    Parameter,
+    ResultKind,
+    StructSeq,
+)
+from .signatures import TENSOR_OPTIONS, Layout
 
 
 def row_of(item: Argument | Return) -> TypeRow:
@@ -77,10 +85,11 @@ def own_name(op: Op) -> str:
 
 
 def aten_header(op: Op) -> str:
-    """An in-place op shares the header of its base: `add_ops.h` has `add_`."""
+    """`add_ops.h` has `add_` too, and `and_ops.h` both `__and__` and `__iand__`."""
     base = op.schema.name.base
-    is_dunder = base.startswith("__") and base.endswith("__")
-    return f"{base if is_dunder else base.removesuffix('_')}_ops.h"
+    if base.startswith("__") and base.endswith("__"):
+        return f"{base[2 + op.schema.name.is_inplace : -2]}_ops.h"
+    return f"{base.removesuffix('_')}_ops.h"
 
 
 def kernel_function(name: str, library: Library) -> KernelFunction:
@@ -92,15 +101,89 @@ def kernel_function(name: str, library: Library) -> KernelFunction:
 # --- calls ----------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """How an op's arguments meet the Python parameters of its signature."""
+
+    one: Layout
+    # What `one` is the out variant of; `one` itself if it stands alone.
+    base: Layout
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def is_merged(self) -> bool:
+        return self.one is not self.base
+
+    @property
+    def gives_back(self) -> tuple[Argument, ...]:
+        """The arguments that a function returns whose op returns nothing."""
+        op, outs = self.one.op, self.one.outs
+        if op.schema.returns:
+            return ()
+        if not outs:
+            return op.schema.arguments[:1] if _gives_self(op) else ()
+        has_plain_outs = op.is_own or all(a.type == typemap.TENSOR_TYPE for a in outs)
+        is_out = self.is_merged or len(outs) > 1 or outs[0].name == "out"
+        return outs if has_plain_outs and is_out else ()
+
+    @property
+    def result(self) -> ResultKind:
+        if self.one.op.schema.returns:
+            return ResultKind.WRAP
+        given = self.gives_back
+        if not given:
+            return ResultKind.NONE
+        return ResultKind.GIVEN if len(given) == 1 else ResultKind.OUTS
+
+    def place(self, name: str) -> int:
+        return next(i for i, p in enumerate(self.parameters) if p.name == name)
+
+    def expression(self, argument: Argument) -> str:
+        """How the op's argument is read, or the constant that it is given."""
+        source = self.one.entry.sources.get(argument.name)
+        row, size = row_of(argument), typemap.list_size(argument.type)
+        if isinstance(source, Default):
+            return row.default_forms(source, size).value
+        outs = self.one.outs
+        if argument in outs and len(outs) > 1:
+            return f"out[{outs.index(argument)}]"
+        place = self.given_place(argument)
+        if self.parameters[place].takes_numbers:
+            return f"r.{row.accessor_number}({place})"
+        accessor = (is_written(argument) and row.accessor_written) or row.accessor_with(size)
+        return f"r.{accessor}({place})"
+
+    def given_place(self, argument: Argument) -> int:
+        name = argument.name
+        return self.place(name if argument in self.one.outs else self.one.python_names[name])
+
+    @property
+    def requires_grad_index(self) -> int:
+        return self.place("requires_grad") if self.base.is_factory else -1
+
+    def out_options(self) -> Iterator[str]:
+        """A factory's `out`, and what of dtype, layout and device was given beside it."""
+        if not (self.is_merged and self.base.is_factory):
+            return
+        yield f"r.tensor({self.place(self.one.outs[0].name)})"
+        for name, type_ in TENSOR_OPTIONS[:3]:
+            place = self.place(name)
+            read = f"r.{typemap.ROWS[f'{type_}?'].accessor}({place})"
+            default = self.parameters[place].default
+            has_default = default is not None and default is not typemap.NONE
+            yield f"r.isNone({place}) ? std::nullopt : {read}" if has_default else read
+
+
 def make_call(
-    op: Op, library: Library, dispatch_name: str, parameters: Sequence[Parameter], binding: Binding
+    binding: Binding, library: Library, dispatch_name: str, structseq: StructSeq | None
 ) -> Call:
-    """The call of one op from the Python signature with `parameters`."""
+    """The call of one op from a Python signature."""
+    op, outs, result = binding.one.op, binding.one.outs, binding.result
     signature = cpp_signature(op)
     by_name = dict(zip((a.name for a in op.schema.arguments), signature.parameters, strict=True))
-    outs_first = [*binding.outs, *(a for a in op.schema.arguments if a not in binding.outs)]
+    outs_first = [*outs, *(a for a in op.schema.arguments if a not in outs)]
     dispatch = CppSignature(signature.return_type, tuple(by_name[a.name] for a in outs_first))
-    places = {p.name: i for i, p in enumerate(parameters)}
+    is_given = result is ResultKind.GIVEN
     return Call(
         op=op,
         dispatch_name=dispatch_name,
@@ -109,42 +192,14 @@ def make_call(
         target_arguments=signature.names,
         releases_gil=op.gil is GilPolicy.RELEASE,
         held=tuple(by_name[a.name].name for a in outs_first if row_of(a).is_held),
-        expressions=tuple(_expression(a, places, binding) for a in outs_first),
-        result=result_kind(op, binding),
-        out_count=len(binding.outs) if len(binding.outs) > 1 else 0,
+        expressions=tuple(map(binding.expression, outs_first)),
+        result=result,
+        given_index=binding.given_place(binding.gives_back[0]) if is_given else -1,
+        structseq=structseq,
+        requires_grad_index=binding.requires_grad_index,
+        out_options=tuple(binding.out_options()),
+        out_count=len(outs) if len(outs) > 1 else 0,
     )
-
-
-class Binding:
-    """How an op's arguments meet the Python parameters of its signature."""
-
-    def __init__(
-        self,
-        python_names: Mapping[str, str],
-        outs: tuple[Argument, ...],
-        *,
-        constants: Mapping[str, str],
-        is_factory: bool,
-        returns_out: bool,
-    ) -> None:
-        self.python_names = python_names
-        self.outs = outs
-        # The op's argument -> the C++ that a deprecated signature gives it.
-        self.constants = constants
-        self.is_factory = is_factory
-        self.returns_out = returns_out
-
-
-def constants(entry: Entry) -> dict[str, str]:
-    """The op's argument -> the C++ that a deprecated signature gives it."""
-    fixed = {n: s for n, s in entry.sources.items() if isinstance(s, Default)}
-    return {name: _constant(source) for name, source in fixed.items()}
-
-
-def _constant(value: Default) -> str:
-    if value.kind is DefaultKind.NONE:
-        return "std::nullopt"
-    return value.text.lower() if value.kind is DefaultKind.BOOL else value.text
 
 
 def _target(op: Op, library: Library) -> str:
@@ -156,36 +211,12 @@ def _target(op: Op, library: Library) -> str:
     return f"{library.namespace}::ops::{own_name(op)}"
 
 
-def _expression(argument: Argument, places: Mapping[str, int], binding: Binding) -> str:
-    if argument.name in binding.constants:
-        return binding.constants[argument.name]
-    if argument in binding.outs:
-        if len(binding.outs) > 1:
-            return f"out[{binding.outs.index(argument)}]"
-        row = row_of(argument)
-        return f"r.{row.accessor_written or row.accessor}({places[argument.name]})"
-    row = row_of(argument)
-    read = row.accessor_with(typemap.list_size(argument.type))
-    accessor = (is_written(argument) and row.accessor_written) or read
-    return f"r.{accessor}({places[binding.python_names[argument.name]]})"
-
-
-def result_kind(op: Op, binding: Binding) -> ResultKind:
-    """What the Python function makes of what the op returns."""
-    returns = op.schema.returns
-    if not returns:
-        if binding.outs:
-            return ResultKind.OUT if binding.returns_out else ResultKind.NONE
-        return ResultKind.SELF if _gives_self(op) else ResultKind.NONE
-    if binding.is_factory:
-        return ResultKind.FACTORY
-    return ResultKind.STRUCTSEQ if has_fields(returns) else ResultKind.WRAP
-
-
 def _gives_self(op: Op) -> bool:
     """`rms_norm_(x)` is `x`, though the op returns nothing."""
     arguments = op.schema.arguments
-    return op.schema.name.is_inplace and row_of(arguments[0]) is typemap.TENSOR
+    if not op.schema.name.is_inplace or not row_of(arguments[0]).is_tensor_like:
+        return False
+    return op.is_own or torch_profile.gives_self(op)
 
 
 def has_fields(returns: Sequence[Return]) -> bool:

@@ -33,15 +33,11 @@ class ResultKind(Enum):
     """What a Python function makes of a call's C++ result."""
 
     WRAP = "wrap"
-    # A tuple with names.
-    STRUCTSEQ = "structseq"
-    # A factory's tensor, which gets its requires_grad.
-    FACTORY = "factory"
     NONE = "none"
-    # The op returns nothing; the function returns its first argument.
-    SELF = "self"
-    # The op returns nothing; the function returns what was given as `out`.
-    OUT = "out"
+    # The op returns nothing; the function returns an argument of its own, as it was given.
+    GIVEN = "given"
+    # The same with the several tensors of `out`.
+    OUTS = "outs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +115,11 @@ class StructSeq:
     torch_name: str = ""
 
     @property
+    def cpp_name(self) -> str:
+        """The C++ function that gives it; the module has the type under that name too."""
+        return f"return_type_{self.name}"
+
+    @property
     def stub_name(self) -> str:
         """The class that stands for it in the stub: `_MinMaxResult`."""
         return f"_{names.stem(self.name).removeprefix('k')}Result"
@@ -141,6 +142,14 @@ class Call:
     # How the dispatch function's arguments are read: "r.tensor(0)".
     expressions: tuple[str, ...]
     result: ResultKind
+    # Place of the argument that is returned; -1 unless the result is GIVEN.
+    given_index: int = -1
+    # Of a tuple with names.
+    structseq: StructSeq | None = None
+    # Place of a factory's requires_grad, which its tensor gets; -1 in other calls.
+    requires_grad_index: int = -1
+    # A factory's options that were given beside `out`, which must be those of `out`.
+    out_options: tuple[str, ...] = ()
     # Read into a local first, as dispatch takes them apart: N of `r.tensorlist_n<N>(i)`.
     out_count: int = 0
 
@@ -160,20 +169,22 @@ class Signature:
     out_call: Call | None = None
     # Place of `out` among the parameters; -1 where there is none.
     out_index: int = -1
-    # Places of a factory's device and requires_grad; -1 in other signatures.
+    # Place of a factory's device; -1 in other signatures.
     device_index: int = -1
-    requires_grad_index: int = -1
-    structseq: StructSeq | None = None
-    # Of `out_call`, whose named tuple is one of its own in torch.
-    out_structseq: StructSeq | None = None
     stub_return: str = "None"
     varargs_int_list: bool = False
     # Deprecated: tried last, and not shown in messages.
-    is_hidden: bool = False
+    is_deprecated: bool = False
 
     @property
     def calls(self) -> tuple[Call, ...]:
         return (self.call,) if self.out_call is None else (self.call, self.out_call)
+
+    @property
+    def structseqs(self) -> tuple[StructSeq, ...]:
+        """The types of its named results: torch's out variants have ones of their own."""
+        found = (call.structseq for call in self.calls if call.structseq is not None)
+        return tuple(dict.fromkeys(found))
 
     @property
     def positional(self) -> tuple[Parameter, ...]:
@@ -218,6 +229,16 @@ class Function:
     @property
     def calls(self) -> tuple[Call, ...]:
         return tuple(call for signature in self.signatures for call in signature.calls)
+
+    @property
+    def dispatched(self) -> tuple[Call, ...]:
+        """One call of each dispatch function: a deprecated signature shares that of its op."""
+        return tuple({call.dispatch_name: call for call in self.calls}.values())
+
+    @property
+    def structseqs(self) -> tuple[StructSeq, ...]:
+        found = (one for signature in self.signatures for one in signature.structseqs)
+        return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, slots=True)

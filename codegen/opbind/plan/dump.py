@@ -35,16 +35,12 @@ def _function(function: Function) -> Iterator[str]:
 
 def _signature(index: int, signature: Signature) -> Iterator[str]:
     varargs = ", or its ints one by one" if signature.varargs_int_list else ""
-    hidden = ", deprecated" if signature.is_hidden else ""
+    hidden = ", deprecated" if signature.is_deprecated else ""
     yield f"  [{index}] {signature.text}{varargs}{hidden}"
     for i, parameter in enumerate(signature.parameters):
         yield f"      {i}: {_parameter(parameter)}"
     for call in signature.calls:
         yield from _call(call)
-    if signature.structseq:
-        yield f"      fields {_fields(signature.structseq)}"
-    if signature.out_structseq:
-        yield f"      out fields {_fields(signature.out_structseq)}"
 
 
 def _fields(one: StructSeq) -> str:
@@ -76,7 +72,13 @@ def _call(call: Call) -> Iterator[str]:
     head = f"{call.dispatch.return_type} {call.dispatch_name}"
     yield f"         {head}({_listed(call.dispatch.parameters)})"
     yield f"         {call.target}({_listed(call.target_arguments)}){gil}"
-    yield f"         {call.result.value}({_listed(call.expressions)})"
+    if call.out_options:
+        yield f"         out is of {_listed(call.out_options[1:])}"
+    grad = f", requires_grad {call.requires_grad_index}" if call.requires_grad_index >= 0 else ""
+    given = f" {call.given_index}" if call.given_index >= 0 else ""
+    yield f"         {call.result.value}{given}({_listed(call.expressions)}){grad}"
+    if call.structseq:
+        yield f"         fields {_fields(call.structseq)}"
 
 
 def _own_op(op: OwnOp) -> Iterator[str]:

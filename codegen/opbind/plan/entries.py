@@ -31,7 +31,7 @@ class Entry:
     schema: Schema
     # Of a deprecated signature: the op's argument -> what it is given.
     sources: Mapping[str, Source] = field(default_factory=dict)
-    is_hidden: bool = False
+    is_deprecated: bool = False
     # Whether the rules of torch's own functions hold.
     is_torch: bool = False
     takes_numbers: bool = False

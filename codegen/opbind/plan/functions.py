@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .. import typemap
 from ..model import Library, Op, Return
 from . import calls, docs, names, order, torch_profile
 from .data import (
@@ -13,7 +12,6 @@ from .data import (
     EntryKind,
     Function,
     Parameter,
-    ResultKind,
     Signature,
     StructSeq,
 )
@@ -55,7 +53,13 @@ def by_name(entries: Iterable[Entry]) -> list[list[Entry]]:
 
 
 def _sort_key(entry: Entry) -> tuple[object, ...]:
-    return (entry.namespace, entry.name, entry.is_hidden, str(entry.op.schema), str(entry.schema))
+    return (
+        entry.namespace,
+        entry.name,
+        entry.is_deprecated,
+        str(entry.op.schema),
+        str(entry.schema),
+    )
 
 
 def _is_traceable(entry: Entry) -> bool:
@@ -113,39 +117,27 @@ class _SignatureMaker:
     def signature(self, pair: _Pair) -> Signature:
         base, out = pair.base, pair.out
         parameters = _parameters(pair)
-        places = {p.name: i for i, p in enumerate(parameters)}
-        returns = base.op.schema.returns
+        binding = calls.Binding(base, base, parameters)
         positional = base.positional
-        first = base.outs or (out.outs if out else ())
-        out_name = out_parameter(first, False).name if first else ""
+        given = tuple(Return(a.type) for a in binding.gives_back)
+        returns = base.op.schema.returns or given
+        outs = base.outs or (out.outs if out else ())
         return Signature(
             parameters=parameters,
             max_positional=len(positional),
-            text=docs.signature_text(self.name, parameters, len(positional), self._returns(pair)),
-            is_hidden=base.entry.is_hidden,
-            call=self._call(base, parameters),
-            out_call=self._call(out, parameters, is_merged=True) if out else None,
-            out_index=places.get(out_name, -1) if first else -1,
-            device_index=places["device"] if base.is_factory else -1,
-            requires_grad_index=places["requires_grad"] if base.is_factory else -1,
-            structseq=self._structseq(base.op) if calls.has_fields(returns) else None,
-            out_structseq=self._out_structseq(out),
-            stub_return=self._stub_return(pair),
+            text=docs.signature_text(self.name, parameters, len(positional), returns),
+            is_deprecated=base.entry.is_deprecated,
+            call=self._call(binding),
+            out_call=self._call(calls.Binding(out, base, parameters)) if out else None,
+            out_index=binding.place(out_parameter(outs, False).name) if outs else -1,
+            device_index=binding.place("device") if base.is_factory else -1,
+            stub_return=_stub_return(returns, is_given=bool(given)),
             varargs_int_list=_takes_varargs(positional[base.entry.is_method :]),
         )
 
-    def _call(
-        self, one: Layout, parameters: tuple[Parameter, ...], *, is_merged: bool = False
-    ) -> Call:
-        binding = calls.Binding(
-            one.python_names,
-            one.outs,
-            constants=calls.constants(one.entry),
-            is_factory=one.is_factory,
-            returns_out=_returns_out(one, is_merged),
-        )
-        name = self._dispatch_name(one)
-        return calls.make_call(one.op, self.library, name, parameters, binding)
+    def _call(self, binding: calls.Binding) -> Call:
+        name = self._dispatch_name(binding.one)
+        return calls.make_call(binding, self.library, name, self._structseq_of(binding))
 
     def _dispatch_name(self, one: Layout) -> str:
         prefix = f"dispatch_{names.attribute(one.entry.namespace, '')}"
@@ -153,6 +145,14 @@ class _SignatureMaker:
         if not self.is_single or self.library.is_torch:
             return f"{prefix}{calls.overload_name(one.op)}"
         return f"{prefix}{one.op.schema.name.base}{'_out' if one.outs else ''}"
+
+    def _structseq_of(self, binding: calls.Binding) -> StructSeq | None:
+        """An out variant that returns nothing gives its outs back as its base gives its results."""
+        one, fields = binding.one.op, binding.base.op.schema.returns
+        if calls.has_fields(one.schema.returns):
+            return self._structseq(one)
+        is_like_base = len(binding.gives_back) == len(fields) and calls.has_fields(fields)
+        return self._structseq(binding.base.op) if is_like_base else None
 
     def _structseq(self, op: Op) -> StructSeq:
         returns = op.schema.returns
@@ -164,21 +164,6 @@ class _SignatureMaker:
         name = self.name if self.is_single else calls.overload_name(op)
         return StructSeq(name, fields, stubs)
 
-    def _out_structseq(self, out: Layout | None) -> StructSeq | None:
-        if out is None or out.op.is_own or not calls.has_fields(out.op.schema.returns):
-            return None
-        return self._structseq(out.op)
-
-    def _returns(self, pair: _Pair) -> tuple[Return, ...]:
-        return pair.base.op.schema.returns or _given_back(pair)
-
-    def _stub_return(self, pair: _Pair) -> str:
-        """A structseq's name is made by the stub itself."""
-        types = [calls.row_of(r).stub_return for r in self._returns(pair)]
-        if len(types) == 1:
-            return types[0]
-        return f"tuple[{', '.join(types)}]" if types else "None"
-
 
 def _parameters(pair: _Pair) -> tuple[Parameter, ...]:
     """In Python's order: positional, keyword-only, out, options, requires_grad."""
@@ -188,29 +173,13 @@ def _parameters(pair: _Pair) -> tuple[Parameter, ...]:
     return (*base.positional, *base.keyword_only, *out, *base.options)
 
 
-def _returns_out(one: Layout, is_merged: bool) -> bool:
-    """Whether a function returns what was given as `out` where the op returns nothing."""
-    if any(a.type != typemap.TENSOR_TYPE for a in one.outs):
-        return False
-    return bool(one.outs) and (is_merged or len(one.outs) > 1 or one.outs[0].name == "out")
-
-
-def _given_back(pair: _Pair) -> tuple[Return, ...]:
-    """What a function returns though its op returns nothing."""
-    op = pair.base.op
-    binding = calls.Binding(
-        pair.base.python_names,
-        pair.base.outs,
-        constants={},
-        is_factory=False,
-        returns_out=_returns_out(pair.base, False),
-    )
-    kind = calls.result_kind(op, binding)
-    if kind is ResultKind.SELF:
-        return (Return(op.schema.arguments[0].type),)
-    if kind is ResultKind.OUT:
-        return tuple(Return(a.type) for a in pair.base.outs)
-    return ()
+def _stub_return(returns: Iterable[Return], *, is_given: bool) -> str:
+    """A structseq's name is made by the stub itself. A list that was given may be a list."""
+    rows = map(calls.row_of, returns)
+    types = [row.stub_argument if is_given else row.stub_return for row in rows]
+    if len(types) == 1:
+        return types[0]
+    return f"tuple[{', '.join(types)}]" if types else "None"
 
 
 def _takes_varargs(positional: tuple[Parameter, ...]) -> bool:

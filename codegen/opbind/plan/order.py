@@ -16,7 +16,7 @@ Nothing of it depends on the order in the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from .data import Parameter, Signature
 
@@ -31,7 +31,7 @@ def ordered(signatures: Iterable[Signature]) -> tuple[Signature, ...]:
 def _key(signature: Signature) -> tuple[object, ...]:
     keyword_only = sorted(signature.keyword_only, key=lambda p: p.name)
     return (
-        signature.is_hidden,
+        signature.is_deprecated,
         tuple(map(_rank, signature.positional)),
         len(keyword_only),
         tuple((p.name, _rank(p)) for p in keyword_only),
@@ -50,6 +50,14 @@ def _rank(parameter: Parameter) -> _Rank:
         # A call may leave out what has a default: then nothing but the name tells them apart.
         "" if parameter.default is None else parameter.name,
     )
+
+
+def unreachable(signatures: Sequence[Signature]) -> Iterator[tuple[Signature, Signature]]:
+    """Each that no call gets to, and the first that takes all its calls."""
+    for i, second in enumerate(signatures):
+        hiding = next((one for one in signatures[:i] if covers(one, second)), None)
+        if hiding is not None:
+            yield second, hiding
 
 
 def covers(first: Signature, second: Signature) -> bool:

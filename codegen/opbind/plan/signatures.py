@@ -14,13 +14,9 @@ from dataclasses import dataclass, replace
 
 from .. import typemap
 from ..model import Argument, Op, OptionalType, Schema
-from ..typemap import DefaultForms
 from . import torch_data
 from .data import Parameter
 from .entries import Entry
-
-_NONE = DefaultForms("none()", "None", "None", "None")
-_FALSE = DefaultForms("of_bool(false)", "False", "False", "False")
 
 # The keyword-only run that makes a factory, in its order.
 TENSOR_OPTIONS = (
@@ -61,7 +57,7 @@ class Layout:
             (p.name, p.printed, p.default and p.default.text, p.keyword_only)
             for p in (*self.positional, *self.keyword_only)
         )
-        return (self.entry.is_hidden, *parameters)
+        return (self.entry.is_deprecated, *parameters)
 
 
 def layout(entry: Entry) -> Layout:
@@ -109,7 +105,7 @@ def _python_names(entry: Entry, arguments: Sequence[Argument]) -> dict[str, str]
 
 def _sources(entry: Entry, python_names: dict[str, str]) -> dict[str, str]:
     """What a deprecated signature gives to the op's arguments, or the op's own names."""
-    if not entry.is_hidden:
+    if not entry.is_deprecated:
         return python_names
     named = {n: s for n, s in entry.sources.items() if isinstance(s, str) and s in python_names}
     return {name: python_names[source] for name, source in named.items()}
@@ -137,11 +133,18 @@ class _Maker:
             allow_none=row.is_optional,
             size=size,
             is_written=argument.is_write,
-            takes_numbers=self.entry.takes_numbers and row is typemap.TENSOR,
+            takes_numbers=self._takes_numbers(argument),
             none_is_default=self.entry.is_torch and default is not None and default.elements == (),
             aliases=self._aliases(argument.name, name),
             location=argument.location,
         )
+
+    def _takes_numbers(self, argument: Argument) -> bool:
+        """Where a tensor is only read; a method's own is one."""
+        if not self.entry.takes_numbers or argument.is_write:
+            return False
+        is_own = self.entry.is_method and argument.name == "self"
+        return argument.type == typemap.TENSOR_TYPE and not is_own
 
     def _aliases(self, argument: str, name: str) -> tuple[str, ...]:
         own = dict(self.entry.op.aliases).get(argument, ())
@@ -181,7 +184,7 @@ def _is_factory(entry: Entry) -> bool:
 
 def _factory_parameters(make: _Maker, options: tuple[Argument, ...]) -> tuple[Parameter, ...]:
     requires_grad = Parameter(
-        "requires_grad", typemap.BOOL, "bool?", _FALSE, keyword_only=True, allow_none=True
+        "requires_grad", typemap.BOOL, "bool?", typemap.FALSE, keyword_only=True, allow_none=True
     )
     return (*(_option_parameter(make, a) for a in options), requires_grad)
 
@@ -192,7 +195,7 @@ def _option_parameter(make: _Maker, argument: Argument) -> Parameter:
         return parameter
     if parameter.default.text != "None":
         return replace(parameter, none_is_default=True)
-    return replace(parameter, default=_FALSE) if argument.name == "pin_memory" else parameter
+    return replace(parameter, default=typemap.FALSE) if argument.name == "pin_memory" else parameter
 
 
 # --- out ----------------------------------------------------------------------------------------
@@ -216,4 +219,4 @@ def out_parameter(outs: tuple[Argument, ...], is_optional: bool) -> Parameter:
     )
     if not is_optional:
         return required
-    return replace(required, printed=f"{type_}?", default=_NONE, allow_none=True)
+    return replace(required, printed=f"{type_}?", default=typemap.NONE, allow_none=True)

@@ -76,6 +76,9 @@ NUMBERS_AS_TENSORS = _words(
     """
 )
 
+# Of the in-place functions that return nothing, those of this prefix give their list back.
+GIVES_SELF = "_foreach_"
+
 # The tracer records the ops that these are made of.
 UNTRACED = _words(
     """

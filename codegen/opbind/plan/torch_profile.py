@@ -55,6 +55,11 @@ def takes_numbers(op: Op) -> bool:
     return op.schema.name.base in torch_data.NUMBERS_AS_TENSORS
 
 
+def gives_self(op: Op) -> bool:
+    """Whether the function returns its first argument, the op returning nothing."""
+    return op.schema.name.base.startswith(torch_data.GIVES_SELF)
+
+
 def is_traceable(op: Op) -> bool:
     """Whether torch's tracer records a call of the op."""
     schema = op.schema

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..cpp_text import (
@@ -38,7 +38,7 @@ class DispatchView:
 
 @dataclass(frozen=True, slots=True)
 class SignatureView:
-    """One overload: its tables, its dispatch functions, and what the entry point does for it."""
+    """One overload: its tables, and what the entry point does for it."""
 
     index: int
     parameters_name: str
@@ -46,7 +46,6 @@ class SignatureView:
     default_arrays: tuple[str, ...]
     parameter_rows: tuple[str, ...]
     signature_row: str
-    dispatches: tuple[DispatchView, ...]
     # What the statements of the entry point begin with.
     margin: str
     has_device: bool
@@ -54,6 +53,8 @@ class SignatureView:
     # Whether `out` decides between two ops.
     has_out_choice: bool
     out_index: int
+    # The statement that compares a factory's options with those of `out`, or ''.
+    out_check: str
     # N when `out` is taken apart into N tensors; 0 otherwise.
     out_count: int
     # What is returned without `out`, where there is a choice.
@@ -68,6 +69,7 @@ class FunctionView:
 
     comments: tuple[str, ...]
     signatures: tuple[SignatureView, ...]
+    dispatches: tuple[DispatchView, ...]
     stem: str
     table: str
     is_noargs: bool
@@ -108,8 +110,7 @@ class ShardView:
 
 def shard_view(plan: BindingPlan, shard: Shard) -> ShardView:
     module = plan.library.module
-    found = (s.structseq for function in shard.functions for s in function.signatures)
-    structseqs = dict.fromkeys(one for one in found if one is not None)
+    structseqs = dict.fromkeys(one for function in shard.functions for one in function.structseqs)
     return ShardView(
         headers=shard.headers,
         uses_kernels=shard.uses_kernels,
@@ -130,7 +131,7 @@ def types_name(module: str, shard: Shard) -> str:
 
 
 def has_structseqs(shard: Shard) -> bool:
-    return any(s.structseq for function in shard.functions for s in function.signatures)
+    return any(function.structseqs for function in shard.functions)
 
 
 # --- functions ------------------------------------------------------------------------------------
@@ -138,11 +139,12 @@ def has_structseqs(shard: Shard) -> bool:
 
 def _function(function: Function) -> FunctionView:
     signatures = function.signatures
-    schemas = (str(call.op.schema) for call in function.calls)
+    schemas = dict.fromkeys(str(call.op.schema) for call in function.calls)
     is_noargs = function.entry is EntryKind.NOARGS
     return FunctionView(
         comments=tuple(line for schema in schemas for line in comment(schema)),
         signatures=tuple(_signature(function, i, s) for i, s in enumerate(signatures)),
+        dispatches=tuple(map(_dispatch, function.dispatched)),
         stem=function.stem,
         table=_table(function),
         is_noargs=is_noargs,
@@ -212,7 +214,7 @@ def _method_row(function: Function) -> str:
 
 
 def _structseq(one: StructSeq, module: str) -> StructSeqView:
-    name = f"return_type_{one.name}"
+    name = one.cpp_name
     if one.torch_name:
         maker = f"host::return_type({string_literal(one.torch_name)})"
         return StructSeqView(name, "", _static_type(maker), f"  {name}();")
@@ -249,15 +251,15 @@ def _signature(function: Function, index: int, signature: Signature) -> Signatur
             _parameter_row(name, i, p) for i, p in enumerate(signature.parameters)
         ),
         signature_row=_signature_row(name, signature),
-        dispatches=tuple(_dispatch(call) for call in signature.calls),
         margin=margin,
         has_device=signature.device_index >= 0,
         device_index=signature.device_index,
         has_out_choice=signature.out_call is not None,
         out_index=signature.out_index,
+        out_check=_out_check(last, len(margin)),
         out_count=last.out_count,
-        base_return=_return(signature, signature.call, len(deeper)),
-        last_return=_return(signature, last, len(margin)),
+        base_return=_return(signature.call, len(deeper)) if signature.out_call else "",
+        last_return=_return(last, len(margin)),
     )
 
 
@@ -274,13 +276,16 @@ def _braced_lines(items: tuple[str, ...]) -> str:
 def _signature_row(parameters_name: str, signature: Signature) -> str:
     literals = string_literals(signature.text, COLUMNS - len("    {.text = ") - 1)
     text = ("\n" + " " * len("    {.text = ")).join(literals)
-    varargs = (".varargs_int_list = true",) if signature.varargs_int_list else ()
+    flags = {
+        "deprecated": signature.is_deprecated,
+        "varargs_int_list": signature.varargs_int_list,
+    }
     items = (
         f".text = {text}",
         f".parameters = {parameters_name}",
         f".num_parameters = {len(signature.parameters)}",
         f".max_positional = {signature.max_positional}",
-        *varargs,
+        *_set_flags(flags),
     )
     return _braced(items)
 
@@ -289,11 +294,13 @@ def _parameter_row(parameters_name: str, index: int, parameter: Parameter) -> st
     flags = {
         "allow_none": parameter.allow_none,
         "keyword_only": parameter.keyword_only,
+        "none_is_default": parameter.none_is_default,
+        "takes_numbers": parameter.takes_numbers,
     }
     items = [
         f".name = {string_literal(parameter.name)}",
         f".type = ParameterType::{parameter.row.tag}",
-        *(f".{flag} = true" for flag, is_set in flags.items() if is_set),
+        *_set_flags(flags),
     ]
     if parameter.size:
         items.append(f".size = {parameter.size}")
@@ -302,6 +309,10 @@ def _parameter_row(parameters_name: str, index: int, parameter: Parameter) -> st
     if parameter.aliases:
         items.append(f".aliases = {string_literal(','.join(parameter.aliases))}")
     return _braced(tuple(items))
+
+
+def _set_flags(flags: Mapping[str, bool]) -> Iterator[str]:
+    return (f".{flag} = true" for flag, is_set in flags.items() if is_set)
 
 
 # A string default of more columns than this stands in an array of its own.
@@ -373,39 +384,39 @@ def _dispatch_statement(call: Call) -> str:
     return f"{opening}\n{held}\n      {head}\n{inner}\n      }});"
 
 
-def _return(signature: Signature, call: Call, indent: int) -> str:
+def _out_check(call: Call, indent: int) -> str:
+    if not call.out_options:
+        return ""
+    return wrapped("host::check_out_options(", call.out_options, ");", indent)
+
+
+def _return(call: Call, indent: int) -> str:
     """What the entry point does with one call: at most two statements."""
-    kind = call.result
-    if kind is ResultKind.WRAP:
-        return _wrap(call, indent)
-    if kind is ResultKind.STRUCTSEQ:
-        return _wrap_structseq(signature, call, indent)
-    if kind is ResultKind.FACTORY:
-        return _wrap_factory(signature, call, indent)
+    if call.result is ResultKind.WRAP:
+        if call.requires_grad_index >= 0:
+            return _wrap_factory(call, indent)
+        structseq = call.structseq
+        return _wrap_structseq(call, structseq, indent) if structseq else _wrap(call, indent)
     statement = wrapped(f"{call.dispatch_name}(", call.expressions, ");", indent)
-    return f"{statement}\n{' ' * indent}{_return_given(signature, call)}"
+    return f"{statement}\n{' ' * indent}{_return_given(call)}"
 
 
 _WRAP = "return THPVariable_Wrap("
 
 
-def _dispatched(call: Call) -> str:
-    return f"{call.dispatch_name}({', '.join(call.expressions)})"
-
-
 def _wrap(call: Call, indent: int) -> str:
-    dispatched = _dispatched(call)
     margin = " " * indent
+    dispatched = f"{call.dispatch_name}({', '.join(call.expressions)})"
     for line in (f"{margin}{_WRAP}{dispatched});", f"{margin}{_WRAP}\n{margin}    {dispatched});"):
         if _fits(line):
             return line
     return wrapped(f"{_WRAP}{call.dispatch_name}(", call.expressions, "));", indent)
 
 
-def _wrap_structseq(signature: Signature, call: Call, indent: int) -> str:
+def _wrap_structseq(call: Call, structseq: StructSeq, indent: int) -> str:
     margin = " " * indent
-    type_ = f"{_type_of(signature)}()"
-    dispatched = _dispatched(call)
+    type_ = f"{structseq.cpp_name}()"
+    dispatched = f"{call.dispatch_name}({', '.join(call.expressions)})"
     aligned = " " * (indent + len(_WRAP))
     for line in (
         f"{margin}{_WRAP}{type_}, {dispatched});",
@@ -417,31 +428,26 @@ def _wrap_structseq(signature: Signature, call: Call, indent: int) -> str:
     return f"{margin}{_WRAP}\n{margin}    {type_},\n{inner}"
 
 
-def _wrap_factory(signature: Signature, call: Call, indent: int) -> str:
+def _wrap_factory(call: Call, indent: int) -> str:
     margin = " " * indent
-    requires_grad = f"r.toBool({signature.requires_grad_index})"
     inner = wrapped(f"{call.dispatch_name}(", call.expressions, "),", indent + 4)
     head = f"{margin}{_WRAP}host::set_requires_grad("
-    return f"{head}\n{inner}\n{margin}    {requires_grad}));"
+    return f"{head}\n{inner}\n{margin}    r.toBool({call.requires_grad_index})));"
 
 
 def _fits(text: str) -> bool:
     return all(len(line) <= COLUMNS for line in text.split("\n"))
 
 
-def _return_given(signature: Signature, call: Call) -> str:
+def _return_given(call: Call) -> str:
     """What a function returns whose op returns nothing."""
     if call.result is ResultKind.NONE:
         return "Py_RETURN_NONE;"
-    if call.result is ResultKind.SELF:
-        return "return THPVariable_Wrap(r.tensor(0));"
-    if not call.out_count:
-        return f"return THPVariable_Wrap(r.tensor({signature.out_index}));"
-    tensors = f"std::tie({', '.join(f'out[{i}]' for i in range(call.out_count))})"
-    type_ = f"{_type_of(signature)}(), " if signature.structseq else ""
-    return f"return THPVariable_Wrap({type_}{tensors});"
-
-
-def _type_of(signature: Signature) -> str:
-    assert signature.structseq is not None
-    return f"return_type_{signature.structseq.name}"
+    if call.result is ResultKind.OUTS:
+        tensors = f"std::tie({', '.join(f'out[{i}]' for i in range(call.out_count))})"
+        type_ = f"{call.structseq.cpp_name}(), " if call.structseq else ""
+        return f"return THPVariable_Wrap({type_}{tensors});"
+    if call.requires_grad_index < 0:
+        return f"return r.given({call.given_index});"
+    made = f"r.tensor({call.given_index}), r.toBool({call.requires_grad_index})"
+    return f"return THPVariable_Wrap(host::set_requires_grad({made}));"

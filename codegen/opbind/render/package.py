@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import keyword
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from ..cpp_text import COLUMNS
 from ..plan import BindingPlan, Function, Parameter, Signature, StructSeq
 from ..plan.names import python_identifiers
+from ..plan.order import unreachable
+from ..typemap import SCALAR
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class NamedTupleView:
 class StubView:
     """One `def` of the stub."""
 
-    is_overload: bool
+    decorators: tuple[str, ...]
     # Up to and with the colon.
     head: str
     # The docstring with its quotes, or ''.
@@ -54,6 +57,7 @@ class PackageView:
     typing_names: str
     needs_builtins: bool
     has_stdlib_imports: bool
+    has_deprecated: bool
     named_tuples: tuple[NamedTupleView, ...]
     stubs: tuple[StubView, ...]
 
@@ -63,7 +67,8 @@ def package_view(plan: BindingPlan) -> PackageView:
     types = _types(plan)
     stubs = tuple(stub for function in plan.functions for stub in _stubs(function, types))
     named = tuple(_named_tuple(one, types) for one in plan.structseqs if _has_class(one))
-    typing = [*(["NamedTuple"] if named else []), *(["overload"] if _has_overload(stubs) else [])]
+    is_overloaded = any("@overload" in stub.decorators for stub in stubs)
+    typing = [*(["NamedTuple"] if named else []), *(["overload"] if is_overloaded else [])]
     doc = library.doc.strip() or f"Functions of the library {library.namespace}."
     return PackageView(
         module=library.module,
@@ -73,6 +78,7 @@ def package_view(plan: BindingPlan) -> PackageView:
         typing_names=", ".join(typing),
         needs_builtins=bool(types.hidden),
         has_stdlib_imports=bool(types.hidden or typing),
+        has_deprecated=any(s.is_deprecated for f in plan.functions for s in f.signatures),
         named_tuples=named,
         stubs=stubs,
     )
@@ -89,10 +95,6 @@ def _part_key(part: str) -> tuple[int, str]:
     """Numbers by value, before words; they may have more digits than int() takes."""
     digits = part.lstrip("0")
     return (len(digits), digits) if part.isdigit() else (-1, part)
-
-
-def _has_overload(stubs: Iterable[StubView]) -> bool:
-    return any(stub.is_overload for stub in stubs)
 
 
 def _docstring(text: str, indent: int) -> str:
@@ -176,85 +178,125 @@ def _field(name: str, type_: str) -> str:
 def _stubs(function: Function, types: _Types) -> Iterator[StubView]:
     """The overloads in the order in which they are tried; the doc stands at the first."""
     doc = _docstring(function.doc, 4)
-    makers = (_Overload(function.attribute, signature, types) for signature in function.signatures)
-    heads = [head for maker in makers for head in maker.heads()]
-    for i, head in enumerate(heads):
-        yield StubView(len(heads) > 1, head, doc if i == 0 else "", is_separated=i < 2)
+    forms = [form for signature in function.signatures for form in _forms(signature)]
+    # A type checker refuses an overload that no call gets to.
+    hidden = [id(form) for form, _ in unreachable(forms)]
+    shown = [form for form in forms if id(form) not in hidden]
+    overload = ("@overload",) if len(shown) > 1 else ()
+    for i, form in enumerate(shown):
+        yield StubView(
+            (*overload, *_deprecated(function, form)),
+            _head(function.attribute, form, types),
+            doc if i == 0 else "",
+            is_separated=i < 2,
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class _Overload:
-    """One signature, which may need several `def`s: for lone ints and for further names."""
+def _deprecated(function: Function, signature: Signature) -> Iterator[str]:
+    """What a type checker says of a call with an old signature."""
+    if signature.is_deprecated:
+        op = signature.call.op
+        current = next(s for s in function.signatures if s.call.op is op)
+        yield _decorator("deprecated", f"use {current.text}")
 
-    name: str
-    signature: Signature
-    types: _Types
 
-    def heads(self) -> Iterator[str]:
-        parameters = self.signature.parameters
-        spelled = python_identifiers(p.name for p in parameters)
-        yield self._head(self._parameters(spelled))
-        if self.signature.varargs_int_list:
-            yield self._head(self._varargs(spelled))
-        for i in range(max((len(p.aliases) for p in parameters), default=0)):
-            yield self._head(self._aliased(spelled, i))
+def _decorator(name: str, text: str) -> str:
+    line = f"@{name}({_literal(text)})"
+    if len(line) <= COLUMNS:
+        return line
+    pieces = textwrap.wrap(text, COLUMNS - 10, drop_whitespace=False, break_on_hyphens=False)
+    rows = "".join(f"    {_literal(piece)}\n" for piece in pieces)
+    return f"@{name}(\n{rows})"
 
-    def _head(self, parameters: Sequence[str]) -> str:
-        returns = self._returns()
-        line = f"def {self.name}({', '.join(parameters)}) -> {returns}:"
-        if len(line) + len(" ...") <= COLUMNS:
-            return line
-        rows = "".join(f"    {parameter},\n" for parameter in parameters)
-        return f"def {self.name}(\n{rows}) -> {_broken(returns)}:"
 
-    def _returns(self) -> str:
-        one = self.signature.structseq
-        if one is not None and _has_class(one):
-            return one.stub_name
-        return self.types.spelled(self.signature.stub_return)
+def _literal(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
-    def _parameters(self, spelled: dict[str, str]) -> list[str]:
-        parts = [self._parameter(p, spelled[p.name]) for p in self.signature.parameters]
-        if self.signature.max_positional < len(parts):
-            parts.insert(self.signature.max_positional, "*")
-        return parts
 
-    def _varargs(self, spelled: dict[str, str]) -> list[str]:
-        """`f(1, 2)` for `f((1, 2))`."""
-        first, *rest = self.signature.parameters
-        lone = f"*{spelled[first.name]}: {self.types.spelled(first.row.stub_lone)}"
-        return [lone, *(self._parameter(p, spelled[p.name]) for p in rest)]
+def _forms(signature: Signature) -> Iterator[Signature]:
+    """One signature may need several `def`s: for lone ints and for further names."""
+    parameters = tuple(replace(p, aliases=()) for p in signature.parameters)
+    yield (plain := replace(signature, parameters=parameters, varargs_int_list=False))
+    if signature.varargs_int_list:
+        yield replace(plain, varargs_int_list=True)
+    for i in range(max((len(p.aliases) for p in signature.parameters), default=0)):
+        yield _renamed(signature, i)
 
-    def _aliased(self, spelled: dict[str, str], index: int) -> list[str]:
-        """Under further names, which are given by keyword; the first of them must be."""
-        parts: list[str] = []
-        found = False
-        for i, parameter in enumerate(self.signature.parameters):
-            has_alias = index < len(parameter.aliases)
-            if "*" not in parts and (has_alias or i >= self.signature.max_positional):
-                parts.append("*")
-            name = parameter.aliases[index] if has_alias else spelled[parameter.name]
-            parts.append(self._parameter(parameter, name, required=has_alias and not found))
-            found = found or has_alias
-        return parts
 
-    def _parameter(self, parameter: Parameter, name: str, *, required: bool = False) -> str:
-        type_ = self.types.spelled(_parameter_type(parameter))
-        if parameter.default is None or required:
-            return f"{name}: {type_}"
-        default = parameter.default.stub
-        # The one default that is a call.
-        if default.startswith("float("):
-            default = self.types.spelled(default)
-        return f"{name}: {type_} = {default}"
+def _renamed(signature: Signature, index: int) -> Signature:
+    """Under further names, which are given by keyword; the first of them must be."""
+    renamed = [index < len(p.aliases) for p in signature.parameters]
+    first = renamed.index(True)
+    positional = min(first, signature.max_positional)
+    parameters = tuple(
+        replace(
+            parameter,
+            name=parameter.aliases[index] if has_alias else parameter.name,
+            default=None if i == first else parameter.default,
+            keyword_only=i >= positional,
+            aliases=(),
+        )
+        for i, (parameter, has_alias) in enumerate(zip(signature.parameters, renamed, strict=True))
+    )
+    return replace(
+        signature, parameters=parameters, max_positional=positional, varargs_int_list=False
+    )
+
+
+def _head(name: str, form: Signature, types: _Types) -> str:
+    parameters, returns = _parameters(form, types), _returns(form, types)
+    line = f"def {name}({', '.join(parameters)}) -> {returns}:"
+    if len(line) + len(" ...") <= COLUMNS:
+        return line
+    rows = "".join(f"    {_broken_parameter(parameter)},\n" for parameter in parameters)
+    return f"def {name}(\n{rows}) -> {_broken(returns)}:"
+
+
+def _returns(form: Signature, types: _Types) -> str:
+    """A call with `out` may give a named tuple of another type."""
+    unnamed = types.spelled(form.stub_return)
+    named = [call.structseq for call in form.calls]
+    found = (one.stub_name if one and _has_class(one) else unnamed for one in named)
+    return " | ".join(dict.fromkeys(found))
+
+
+def _parameters(form: Signature, types: _Types) -> list[str]:
+    """`f(1, 2)` for `f((1, 2))`: the last that may be given by position is the list."""
+    spelled = python_identifiers(p.name for p in form.parameters)
+    parts = [_parameter(p, spelled[p.name], types) for p in form.parameters]
+    last = form.max_positional
+    if form.varargs_int_list:
+        size = form.parameters[last - 1]
+        parts[last - 1] = f"*{spelled[size.name]}: {types.spelled(size.row.stub_lone)}"
+    elif last < len(parts):
+        parts.insert(last, "*")
+    return parts
+
+
+def _parameter(parameter: Parameter, name: str, types: _Types) -> str:
+    type_ = types.spelled(_parameter_type(parameter))
+    if parameter.default is None:
+        return f"{name}: {type_}"
+    default = parameter.default.stub
+    # The one default that is a call.
+    if default.startswith("float("):
+        default = types.spelled(default)
+    return f"{name}: {type_} = {default}"
 
 
 def _parameter_type(parameter: Parameter) -> str:
     type_ = parameter.row.stub_with(parameter.size)
     if parameter.is_written and parameter.size:
         type_ = f"tuple[{', '.join(['Tensor'] * parameter.size)}] | list[Tensor]"
-    is_none_missing = parameter.allow_none and not parameter.row.is_optional
-    return f"{type_} | None" if is_none_missing else type_
+    if parameter.takes_numbers:
+        type_ = f"{type_} | {SCALAR.stub_argument}"
+    takes_none = parameter.allow_none or parameter.none_is_default
+    return f"{type_} | None" if takes_none and not parameter.row.is_optional else type_
+
+
+def _broken_parameter(text: str) -> str:
+    """A long one with each alternative of its type on a line."""
+    return text if len(text) + 5 <= COLUMNS else re.sub(r" \| (?![^\[]*\])", "\n    | ", text)
 
 
 def _broken(type_: str) -> str:

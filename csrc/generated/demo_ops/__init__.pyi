@@ -59,6 +59,10 @@ class _AminmaxResult(NamedTuple):
     min: Tensor
     max: Tensor
 
+class _AminmaxOutResult(NamedTuple):
+    min: Tensor
+    max: Tensor
+
 class _BoundsResult(NamedTuple):
     low: float
     high: float
@@ -68,7 +72,15 @@ class _FrexpResult(NamedTuple):
     mantissa: Tensor
     exponent: Tensor
 
+class _FrexpOutResult(NamedTuple):
+    mantissa: Tensor
+    exponent: Tensor
+
 class _MaxResult(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _MaxOutResult(NamedTuple):
     values: Tensor
     indices: Tensor
 
@@ -135,7 +147,7 @@ def aminmax(
     dim: int | None = None,
     keepdim: bool = False,
     out: tuple[Tensor, Tensor] | list[Tensor] | None = None,
-) -> _AminmaxResult:
+) -> _AminmaxResult | _AminmaxOutResult:
     """aminmax(Tensor input, *, int? dim=None, bool keepdim=False, Tensor[2]? out=None) ->
         (Tensor min, Tensor max)
     """
@@ -254,7 +266,7 @@ def frexp(
     input: Tensor,
     *,
     out: tuple[Tensor, Tensor] | list[Tensor] | None = None,
-) -> _FrexpResult:
+) -> _FrexpResult | _FrexpOutResult:
     """frexp(Tensor input, *, Tensor[2]? out=None) -> (Tensor mantissa, Tensor exponent)"""
 
 def full_like(
@@ -313,7 +325,7 @@ def max(
     keepdim: bool = False,
     *,
     out: tuple[Tensor, Tensor] | list[Tensor] | None = None,
-) -> _MaxResult: ...
+) -> _MaxResult | _MaxOutResult: ...
 
 @overload
 def mean(

@@ -198,6 +198,9 @@ class PythonArgs {
 
   /// No argument was given, or None.
   bool isNone(int i) const { return args_[i] == nullptr || args_[i] == Py_None; }
+  /// New reference to the object that was given, of a required parameter: what a function returns
+  /// that gives an argument back.
+  PyObject* given(int i) const { return THPObjectPtr::borrow(args_[i]).release(); }
 
   /// Borrowed straight out of the Python object, which the caller's frame keeps alive.
   const host::Tensor& tensor(int i) const { return host::unpack(args_[i]); }

@@ -133,6 +133,17 @@ Tensor set_requires_grad(Tensor tensor, bool requires_grad) {
   return tensor;
 }
 
+void check_out_options(const Tensor& out, std::optional<ScalarType> dtype,
+                       std::optional<Layout> layout, std::optional<Device> device) {
+  TORCH_CHECK(!dtype || *dtype == out.scalar_type(), "the dtype given is ",
+              c10::getDtypeNames(*dtype).first, ", and that of out is ",
+              c10::getDtypeNames(out.scalar_type()).first);
+  TORCH_CHECK(!layout || *layout == out.layout(), "the layout given is ", *layout,
+              ", and that of out is ", out.layout());
+  TORCH_CHECK(!device || device->type() == out.device().type(), "the device given is ", *device,
+              ", and that of out is ", out.device());
+}
+
 ScalarType unpack_dtype(PyObject* object) {
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return ScalarType::Double;
   if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return ScalarType::Long;

@@ -130,6 +130,11 @@ std::string describe(const Tensor& tensor);
 /// Sets requires_grad of a fresh tensor, as torch's factory functions do.
 Tensor set_requires_grad(Tensor tensor, bool requires_grad);
 
+/// Throws c10::Error if what was given beside a factory's `out` is not what `out` has, as torch's
+/// factory functions do; of a device its type counts. Needs no GIL.
+void check_out_options(const Tensor& out, std::optional<ScalarType> dtype,
+                       std::optional<Layout> layout, std::optional<Device> device);
+
 /// A borrowed `std::optional<at::Tensor>` that touches no reference count. The tensor it was made
 /// of must outlive it.
 class OptionalTensorRef {

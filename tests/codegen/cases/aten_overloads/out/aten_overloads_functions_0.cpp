@@ -13,6 +13,11 @@ PyTypeObject* return_type_max() {
   return type;
 }
 
+PyTypeObject* return_type_max_out() {
+  static PyTypeObject* const type = host::return_type("max_out");
+  return type;
+}
+
 // add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 // add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 // add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
@@ -194,7 +199,7 @@ PyObject* THPVariable_max(PyObject* module, PyObject* const* args, Py_ssize_t na
                             dispatch_max(r.tensor(0), r.toInt64(1), r.toBool(2)));
   }
   auto out = r.tensorlist_n<2>(3);
-  return THPVariable_Wrap(return_type_max(),
+  return THPVariable_Wrap(return_type_max_out(),
                           dispatch_max_out(out[0], out[1], r.tensor(0), r.toInt64(1), r.toBool(2)));
   END_HANDLE_TH_ERRORS
 }
@@ -222,6 +227,7 @@ PyMethodDef aten_overloads_functions_0[] = {
 void init_aten_overloads_types_0(PyObject* module);
 void init_aten_overloads_types_0([[maybe_unused]] PyObject* module) {
   return_type_max();
+  return_type_max_out();
 }
 
 }  // namespace opbind

@@ -121,7 +121,7 @@ PyObject* THPVariable_half_(PyObject* module, PyObject* const* args, Py_ssize_t 
                                  host::public_function(module, nullptr, "half_"));
   }
   dispatch_half_(r.mutable_tensor(0), r.toDouble(1));
-  return THPVariable_Wrap(r.tensor(0));
+  return r.given(0);
   END_HANDLE_TH_ERRORS
 }
 

@@ -1,0 +1,128 @@
+"""All of torch's own functions rendered: the text holds together, and checkers accept the stub."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from opbind.render import render
+from opbind.typemap import ROWS
+
+pytest.importorskip("torch")
+
+from torch_files import ours
+
+REPO = Path(__file__).parents[2]
+
+
+@cache
+def files() -> dict[str, str]:
+    return {file.path: file.text for file in render(ours())}
+
+
+def _functions() -> str:
+    return files()["aten_ops_functions_0.cpp"]
+
+
+def _stub() -> str:
+    return files()["aten_ops/__init__.pyi"]
+
+
+# --- C++ ------------------------------------------------------------------------------------------
+
+# The type of each parameter of a table, and what is called on `r` in the body of its signature.
+_TABLE = re.compile(r"FunctionParameter (k\w+)Parameters(\d+)\[\] = \{\n(.*?)^\};", re.M | re.S)
+_TYPE = re.compile(r"\.name = \"\w+\",\s+\.type = ParameterType::(\w+)")
+_BODY = re.compile(
+    r"PythonArgParser parser\((k\w+)\);\n.*?^  \}\n(.*?)^  END_HANDLE_TH_ERRORS", re.M | re.S
+)
+_CASE = re.compile(r"^    case (\d+): \{\n(.*?)^    \}", re.M | re.S)
+_READ = re.compile(r"\br\.(\w+)(?:<\d+>)?\((\d+)\)")
+# Of any type.
+_ANY = {"isNone", "given"}
+
+
+def _accessors() -> dict[str, set[str]]:
+    """By the type of a parameter: what may read it."""
+    found: dict[str, set[str]] = {}
+    for row in ROWS.values():
+        names = {row.accessor, row.accessor_written, row.accessor_number}
+        found.setdefault(row.tag, set(_ANY)).update(names)
+    found["TENSOR_LIST"].add("tensorlist_n")
+    return found
+
+
+def _tables() -> dict[tuple[str, int], list[str]]:
+    found = _TABLE.finditer(_functions())
+    return {(m[1], int(m[2])): _TYPE.findall(m[3]) for m in found}
+
+
+def _bodies() -> Iterator[tuple[tuple[str, int], str]]:
+    for match in _BODY.finditer(_functions()):
+        cases = _CASE.findall(match[2]) or [("0", match[2])]
+        yield from (((match[1], int(number)), text) for number, text in cases)
+
+
+def test_every_argument_is_read_as_what_it_is() -> None:
+    tables, accessors = _tables(), _accessors()
+    seen = 0
+    for key, body in _bodies():
+        types = tables.get(key, [])
+        reads = _READ.findall(body)
+        seen += 1
+        assert {int(i) for _, i in reads} == set(range(len(types))), key
+        assert all(name in accessors[types[int(i)]] for name, i in reads), key
+    with_parameters = [f for f in ours().functions if any(s.parameters for s in f.signatures)]
+    assert seen == sum(len(function.signatures) for function in with_parameters)
+
+
+def test_every_dispatch_function_is_there_once_and_called() -> None:
+    text = _functions()
+    defined = re.findall(r"^(?! )(?:[\w:&<>, ]+ )?(dispatch_\w+)\(", text, re.M)
+    assert len(defined) == len(set(defined)) > 2_500
+    called = set(re.findall(r"\b(dispatch_\w+)\(", text))
+    assert called == set(defined)
+
+
+def test_rows_say_what_the_plan_says() -> None:
+    text = _functions()
+    signatures = [s for function in ours().functions for s in function.signatures]
+    parameters = [p for s in signatures for p in s.parameters]
+    for flag, count in (
+        (".deprecated = true", sum(s.is_deprecated for s in signatures)),
+        (".varargs_int_list = true", sum(s.varargs_int_list for s in signatures)),
+        (".takes_numbers = true", sum(p.takes_numbers for p in parameters)),
+        (".none_is_default = true", sum(p.none_is_default for p in parameters)),
+    ):
+        assert text.count(flag) == count > 10, flag
+
+
+def test_no_line_is_too_long() -> None:
+    for path, text in files().items():
+        assert max(map(len, text.split("\n"))) <= 100, path
+
+
+# --- the stub -------------------------------------------------------------------------------------
+
+
+def test_the_stub_has_every_function() -> None:
+    nodes = ast.parse(_stub()).body
+    defined = [node.name for node in nodes if isinstance(node, ast.FunctionDef)]
+    assert set(defined) == {function.attribute for function in ours().functions}
+
+
+def test_mypy_accepts_the_stub(tmp_path: Path) -> None:
+    pytest.importorskip("mypy", reason="needs mypy")
+    (tmp_path / "aten_ops").mkdir()
+    (tmp_path / "aten_ops/__init__.pyi").write_text(_stub(), encoding="utf-8")
+    # The cache that the whole project is checked with: reading torch takes half a minute.
+    options = ["--strict", "--config-file=", f"--cache-dir={REPO / '.mypy_cache'}"]
+    command = [sys.executable, "-m", "mypy", *options, "-p", "aten_ops"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
