@@ -62,24 +62,17 @@ def _escaped(character: str) -> str:
 def _literals_of_line(pieces: list[str], width: int) -> list[str]:
     """Cut into runs of at most `width` columns, after a space where there is one."""
     lines: list[str] = []
-    while sum(map(len, pieces)) > width:
-        cut = _cut(pieces, width)
-        lines.append("".join(pieces[:cut]))
-        pieces = pieces[cut:]
-    return [*lines, "".join(pieces)]
-
-
-def _cut(pieces: list[str], width: int) -> int:
-    total = 0
-    space = 0
+    start = space = total = 0
     for i, piece in enumerate(pieces):
+        # At least one piece, however long.
+        while i > start and total + len(piece) > width:
+            cut = space if space > start else i
+            lines.append("".join(pieces[start:cut]))
+            start, total = cut, sum(map(len, pieces[cut:i]))
         total += len(piece)
-        if total > width:
-            # At least one piece, or the loop above would not end.
-            return space or max(i, 1)
         if piece == " ":
             space = i + 1
-    return len(pieces)
+    return [*lines, "".join(pieces[start:])]
 
 
 def comment(text: str, indent: int = 0) -> tuple[str, ...]:

@@ -106,6 +106,9 @@ class SchemaError(Exception):
         self.diagnostic = diagnostic
 
 
+_MOST_GUESSES = 1_000
+
+
 @dataclass(slots=True)
 class Diagnostics:
     """What the stages found, in the order found."""
@@ -124,6 +127,10 @@ class Diagnostics:
         self, location: Location, message: str, *, subject: str = "", hint: str = "", rule: str = ""
     ) -> None:
         self.add(Diagnostic(location, message, subject, hint, Severity.WARNING, rule))
+
+    def did_you_mean(self, name: str, known: Iterable[str]) -> str:
+        """As the function; '' after so many faults that nobody reads on, since it takes long."""
+        return did_you_mean(name, known) if len(self.items) < _MOST_GUESSES else ""
 
     @property
     def has_errors(self) -> bool:

@@ -621,7 +621,7 @@ class _Checker:
 
     def _unknown_key(self, key: RawText, by_name: dict[str, Field], subject: str) -> None:
         names = f"known: {', '.join(by_name)}" if len(by_name) < 8 else ""
-        hint = did_you_mean(key.text, by_name) or names
+        hint = self._diagnostics.did_you_mean(key.text, by_name) or names
         self._error(key.location, f"unknown key {_shown(key.text)}", "unknown-key", hint, subject)
 
     def _missing(self, node: RawMap, missing: list[str], what: str, subject: str) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from . import reader
-from .errors import Diagnostic, Diagnostics, Location, SchemaError, Severity, did_you_mean
+from .errors import Diagnostic, Diagnostics, Location, SchemaError, Severity
 from .fields import DISPATCH_KEYS, ENTRY_FIELDS, KNOWN_TAGS
 from .loader import FileForm, RawEntry, RawFile, RawText
 from .model import (
@@ -210,7 +210,7 @@ class _FileParser:
         for tag in entry.texts("tags"):
             if tag.text not in KNOWN_TAGS:
                 message = f"torch 2.13 has no tag {reader.shortened(tag.text)!r}"
-                hint = did_you_mean(tag.text, KNOWN_TAGS)
+                hint = self._diagnostics.did_you_mean(tag.text, KNOWN_TAGS)
                 self._diagnostics.warning(
                     tag.location, message, subject=name, hint=hint, rule="unknown-tag"
                 )
@@ -224,7 +224,7 @@ class _FileParser:
             if argument.text not in names:
                 message = f"aliases: no argument is named {reader.shortened(argument.text)!r}"
                 listed = reader.shortened(f"there are: {', '.join(names)}")
-                hint = did_you_mean(argument.text, names) or listed
+                hint = self._diagnostics.did_you_mean(argument.text, names) or listed
                 self._error(argument.location, message, "bad-alias", subject, hint)
             for alias in aliases:
                 self._check_alias(alias, taken, subject)
@@ -264,7 +264,7 @@ class _FileParser:
     def _kernel(self, key: RawText, value: RawText, name: str) -> Kernel:
         if key.text not in DISPATCH_KEYS:
             message = f"torch has no dispatch key {reader.shortened(key.text)!r}"
-            hint = did_you_mean(key.text, DISPATCH_KEYS)
+            hint = self._diagnostics.did_you_mean(key.text, DISPATCH_KEYS)
             self._error(key.location, message, "unknown-dispatch-key", name, hint)
         if not _QUALIFIED.match(value.text):
             message = f"{reader.shortened(value.text)!r} names no C++ function"

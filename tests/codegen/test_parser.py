@@ -447,6 +447,16 @@ def test_all_faults_are_told_and_good_entries_kept() -> None:
     assert [rule for rule, *_ in faults] == ["syntax", "unknown-type"]
 
 
+def test_of_very_many_faults_the_first_have_a_guess() -> None:
+    diagnostics = Diagnostics()
+    keys = "".join(f"    CPUX{i}: k\n" for i in range(5_000))
+    text = f"{LIBRARY}- func: f(Tensor x) -> Tensor\n  dispatch:\n{keys}"
+    parse_file(loader.load(text, "ops.yaml", diagnostics), diagnostics)
+    hints = [item.hint for item in diagnostics.items]
+    assert len(hints) == 5_000
+    assert hints[0] == "did you mean 'CPU'?" and 100 < sum(map(bool, hints)) < 2_000
+
+
 def test_both_lines_of_a_duplicate_are_named() -> None:
     diagnostics = Diagnostics()
     parse_file(loader.load(SCALE + "\n" + SCALE, "ops.yaml", diagnostics), diagnostics)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import struct
+import timeit
 
 import pytest
 from opbind import typemap
@@ -275,6 +276,19 @@ def test_a_literal_has_the_bytes_of_the_text(text: str) -> None:
     assert all(len(literal) <= 100 for literal in string_literals(text))
     assert all("??" not in literal for literal in string_literals(text))
     assert all(literal.isascii() for literal in string_literals(text))
+
+
+@pytest.mark.parametrize("piece", ["x", "ab ", "é"])
+def test_a_long_text_takes_as_much_longer_as_it_is(piece: str) -> None:
+    short, long = (
+        min(timeit.repeat(lambda: string_literals(piece * n), number=1, repeat=5))  # noqa: B023
+        for n in (10_000, 80_000)
+    )
+    assert long < 24 * short
+
+
+def test_a_character_wider_than_the_line_stands_alone() -> None:
+    assert string_literals("a😀", 12) == ('"a"', '"\\360\\237\\230\\200"')
 
 
 def test_a_comment_stays_on_its_lines() -> None:
