@@ -66,6 +66,7 @@ golden: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/build.py --jobs $(JOBS)
 	PYTHONPATH=build/bench/lib $(BIN)/python benchmarks/calls.py --out build/bench/calls.json
+	$(BIN)/python benchmarks/generation.py --out build/bench/generation.json
 
 lint: build-demo
 	$(BIN)/ruff check $(PY)

@@ -6,6 +6,7 @@ written. A traceback means a bug.
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,9 +15,7 @@ from pathlib import Path
 import click
 from click.exceptions import Exit
 
-from . import build as build_stage
-from . import editor_schema, loader, parser, plan, render, verify, writer
-from . import reference as reference_page
+from . import loader, parser, plan, render, verify, writer
 from .errors import Diagnostic, Diagnostics
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -33,8 +32,12 @@ class Generated:
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="opbind")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Python bindings for C++ operators, from one YAML file of schemas."""
+    # A run keeps what it makes, all of it without cycles: looking for some takes a tenth of it.
+    gc.disable()
+    context.call_on_close(gc.enable)
 
 
 @main.command()
@@ -109,6 +112,9 @@ def build(file: Path, sources: Sequence[Path], out: Path, build_dir: Path, jobs:
 
     SOURCES are the kernels' C++ files, and the Python files of the fakes.
     """
+    # Not above, as with `reference`: generating is short, and importing them would be part of it.
+    from . import build as build_stage
+
     generated = _generated(file)
     _write(generated, file, out, check=False)
     paths = tuple(f.path for f in generated.files)
@@ -133,6 +139,9 @@ def build(file: Path, sources: Sequence[Path], out: Path, build_dir: Path, jobs:
 @click.option("--check", is_flag=True, help="Write nothing; print a diff and exit 1 if stale.")
 def reference(format_: str, out: Path | None, check: bool) -> None:
     """The keys of the YAML file: a page to read, or a JSON Schema for editors."""
+    from . import editor_schema
+    from . import reference as reference_page
+
     if format_ == "schema-path":
         click.echo(editor_schema.PATH)
         return

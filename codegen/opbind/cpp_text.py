@@ -7,7 +7,9 @@ backslashes, `??/`, line ends, control characters.
 
 from __future__ import annotations
 
+import re
 import textwrap
+from collections.abc import Iterator
 
 COLUMNS = 100
 
@@ -22,17 +24,21 @@ _ESCAPES = {
 }
 
 
+# What cannot stand in a literal as it is.
+_SPECIAL = re.compile(r"\?\?+|[^ !#-\[\]-~]")
+_PLAIN = re.compile(r"[ !#-\[\]-~]*")
+_WORD = re.compile(r"[^ ]* |[^ ]+")
+
+
 def string_literals(text: str, width: int = COLUMNS) -> tuple[str, ...]:
     """`text` as adjacent literals of at most `width` columns, cut after line ends and spaces."""
-    lines: list[str] = []
-    for part in text.splitlines(keepends=True) or [""]:
-        lines += _literals_of_line(_escaped_characters(part), width - 2)
-    return tuple(f'"{line}"' for line in lines)
+    parts = text.splitlines(keepends=True) or [""]
+    return tuple(f'"{line}"' for part in parts for line in _literals_of_line(part, width - 2))
 
 
 def string_literal(text: str) -> str:
     """`text` as a single literal, however long."""
-    return f'"{"".join(_escaped_characters(text))}"'
+    return f'"{_escaped(text)}"'
 
 
 def byte_length(text: str) -> int:
@@ -40,16 +46,24 @@ def byte_length(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
+def _escaped(text: str) -> str:
+    # Most texts are plain, and end in '\n' at most.
+    line = text.removesuffix("\n")
+    if _PLAIN.fullmatch(line) and "??" not in line:
+        return line if line is text else f"{line}\\n"
+    return _SPECIAL.sub(lambda match: "".join(map(_escaped_character, match[0])), text)
+
+
 def _escaped_characters(text: str) -> list[str]:
     """One piece per character; a piece must not be cut."""
     pieces = []
     for i, character in enumerate(text):
         alone = character == "?" and "?" not in (text[i - 1 : i], text[i + 1 : i + 2])
-        pieces.append(character if alone else _escaped(character))
+        pieces.append(character if alone else _escaped_character(character))
     return pieces
 
 
-def _escaped(character: str) -> str:
+def _escaped_character(character: str) -> str:
     code = ord(character)
     if code in _ESCAPES:
         return _ESCAPES[code]
@@ -59,20 +73,25 @@ def _escaped(character: str) -> str:
     return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogatepass"))
 
 
-def _literals_of_line(pieces: list[str], width: int) -> list[str]:
+def _literals_of_line(text: str, width: int) -> Iterator[str]:
     """Cut into runs of at most `width` columns, after a space where there is one."""
-    lines: list[str] = []
-    start = space = total = 0
-    for i, piece in enumerate(pieces):
-        # At least one piece, however long.
-        while i > start and total + len(piece) > width:
-            cut = space if space > start else i
-            lines.append("".join(pieces[start:cut]))
-            start, total = cut, sum(map(len, pieces[cut:i]))
-        total += len(piece)
-        if piece == " ":
-            space = i + 1
-    return [*lines, "".join(pieces[start:])]
+    line = _escaped(text)
+    if len(line) <= width:
+        yield line
+        return
+    line = ""
+    for word in _WORD.findall(text):
+        escaped = _escaped(word)
+        if line and len(line) + len(escaped) > width:
+            yield line
+            line = ""
+        for piece in [escaped] if len(escaped) <= width else _escaped_characters(word):
+            # At least one piece, however long.
+            if line and len(line) + len(piece) > width:
+                yield line
+                line = ""
+            line += piece
+    yield line
 
 
 def comment(text: str, indent: int = 0) -> tuple[str, ...]:
@@ -80,17 +99,22 @@ def comment(text: str, indent: int = 0) -> tuple[str, ...]:
 
     A comment must not swallow the line below it, so none ends in a backslash.
     """
-    lines = textwrap.wrap(
-        _printable(text),
-        COLUMNS - indent - 3,
-        subsequent_indent="    ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    printable, width = _printable(text), COLUMNS - indent - 3
+    lines = [printable]
+    if len(printable) > width or printable != printable.strip():
+        lines = textwrap.wrap(
+            printable,
+            width,
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
     return tuple(" " * indent + f"// {_unspliced(line)}" for line in lines or ["-"])
 
 
 def _printable(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(c if " " <= c <= "~" else c.encode("unicode_escape").decode() for c in text)
 
 

@@ -10,6 +10,7 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -25,8 +26,7 @@ class Severity(Enum):
     WARNING = "warning"
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """A place in an input file."""
 
     # Path as the user gave it; '-' or '<string>' when there is no file.

@@ -18,7 +18,7 @@ from enum import Enum
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -61,15 +61,14 @@ _MAX_DEPTH = 16
 # ---------------------------------------------------------------- the raw file
 
 
-@dataclass(frozen=True, slots=True)
-class RawText:
+class RawText(NamedTuple):
     """A scalar: the text that it stands for."""
 
     text: str
     # Where its first character stands, the opening quote or the block's '|' included.
     location: Location
     # Where it is in the file; None for plain text on one line, which stands there as it is.
-    span: _Span | None = field(default=None, compare=False, repr=False)
+    span: _Span | None = None
 
     def at(self, offset: int) -> Location:
         """Where the character at `offset` of the text stands in the file."""
@@ -78,14 +77,12 @@ class RawText:
         return self.span.at(offset, len(self.text)) or self.location
 
 
-@dataclass(frozen=True, slots=True)
-class RawList:
+class RawList(NamedTuple):
     items: tuple[RawNode, ...]
     location: Location
 
 
-@dataclass(frozen=True, slots=True)
-class RawMap:
+class RawMap(NamedTuple):
     """A mapping; keys are unique, in the order of the file."""
 
     items: tuple[tuple[RawText, RawNode], ...]
@@ -95,8 +92,7 @@ class RawMap:
 RawNode = RawText | RawList | RawMap
 
 
-@dataclass(frozen=True, slots=True)
-class RawEntry:
+class RawEntry(NamedTuple):
     """A mapping whose keys and values agree with a table of `fields`."""
 
     values: dict[str, RawNode]
@@ -115,8 +111,8 @@ class RawEntry:
         node = self.values.get(name)
         return node if isinstance(node, RawText) else None
 
-    def flag(self, name: str, default: bool) -> bool:
-        return self.text(name, str(default)).lower() == "true"
+    def flag(self, name: str) -> bool:
+        return self.text(name).lower() == "true"
 
     def texts(self, name: str) -> tuple[RawText, ...]:
         """The parts of a TEXTS field, whichever way it is written."""
@@ -259,7 +255,7 @@ _UNITS = {
 class _Span:
     """A scalar's place in the source, with the marks around it."""
 
-    source: _Source
+    source: _Source = field(compare=False, repr=False)
     start: int
     end: int
     # "" plain, "'" or '"' quoted, '|' or '>' a block.
@@ -382,8 +378,7 @@ class _Builder:
         # (first, last) line of each block scalar, in which tabs are text.
         self._blocks: list[tuple[int, int]] = []
         self.root: RawNode | None = None
-        # Where the last event was.
-        self.place = source.place(0, 0)
+        self._last: yaml.Event | None = None
         self._takers: dict[type, Callable[[Any], None]] = {
             yaml.ScalarEvent: self._scalar,
             yaml.SequenceStartEvent: self._open,
@@ -398,7 +393,12 @@ class _Builder:
         taker = self._takers.get(type(event))
         if taker is not None:
             taker(event)
-            self.place = self._place(event)
+            self._last = event
+
+    @property
+    def place(self) -> Location:
+        """Where the last event was."""
+        return self._source.place(0, 0) if self._last is None else self._place(self._last)
 
     def partial(self) -> RawNode | None:
         """What was read before a fault; the entry or the field that it is in is left out."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import Any
 
 from . import reader
 from .errors import Diagnostic, Diagnostics, Location, SchemaError, Severity
@@ -144,6 +145,7 @@ class _FileParser:
             is_own,
             aliases=self._aliases(entry, schema),
             location=entry.location,
+            **_fields(entry),
         )
         self._check_own_keys(entry, is_own, name)
         self._check_fake(entry, name)
@@ -151,7 +153,7 @@ class _FileParser:
         self._check_duplicate(op)
         found = self._diagnostics.items[before:]
         is_good = all(item.severity is not Severity.ERROR for item in found)
-        return _with_fields(op, entry) if is_good else None
+        return op if is_good else None
 
     def _schema(self, node: RawText | None, is_own: bool = False) -> Schema | None:
         if node is None:
@@ -291,6 +293,9 @@ class _FileParser:
 
 def _dispatch_keys(keys: RawText) -> Iterator[RawText]:
     """`CPU, CUDA` is two keys of one kernel."""
+    if re.fullmatch(r"\w+", keys.text):
+        yield keys
+        return
     for match in re.finditer(r"[^,\s][^,]*", keys.text):
         yield RawText(match[0].strip(), keys.at(match.start()))
 
@@ -309,27 +314,30 @@ def _library(entry: RawEntry | None) -> Library:
     )
 
 
-def _with_fields(op: Op, entry: RawEntry) -> Op:
-    """The fields that need no more than their text; the loader has checked it."""
-    return replace(
-        op,
-        gil=GilPolicy(entry.text("gil", "release")),
-        call=CallPolicy(entry.text("call", "dispatcher")),
-        autograd=AutogradPolicy(entry.text("autograd", "error")),
-        fake=entry.text("fake"),
-        device_guard=entry.flag("device_guard", True),
-        numbers_as_tensors=entry.flag("numbers_as_tensors", False),
-        python_name=entry.text("python_name"),
-        doc=entry.text("doc"),
-        examples=tuple(t.text for t in entry.texts("examples")),
-        variants=tuple(t.text for t in entry.texts("variants")) or ("function",),
-        python_module=entry.text("python_module"),
-        category_override=entry.text("category_override"),
-        manual_cpp_binding=entry.flag("manual_cpp_binding", False),
-        tags=tuple(t.text for t in entry.texts("tags")),
-        autogen=tuple(t.text for t in entry.texts("autogen")),
-        const_written=entry.flag("use_const_ref_for_mutable_tensors", False),
-    )
+def _texts(entry: RawEntry, key: str) -> tuple[str, ...]:
+    return tuple(part.text for part in entry.texts(key))
+
+
+# The fields of an op that need no more than their text, which the loader has checked: key, and how
+# it is read. What an entry does not say is the model's default.
+_READERS: dict[str, Callable[[RawEntry, str], object]] = {
+    "gil": lambda entry, key: GilPolicy(entry.text(key)),
+    "call": lambda entry, key: CallPolicy(entry.text(key)),
+    "autograd": lambda entry, key: AutogradPolicy(entry.text(key)),
+    **dict.fromkeys(("fake", "python_name", "doc", "python_module"), RawEntry.text),
+    "category_override": RawEntry.text,
+    **dict.fromkeys(("device_guard", "numbers_as_tensors", "manual_cpp_binding"), RawEntry.flag),
+    "use_const_ref_for_mutable_tensors": RawEntry.flag,
+    **dict.fromkeys(("examples", "tags", "autogen"), _texts),
+    "variants": lambda entry, key: _texts(entry, key) or ("function",),
+}
+# Where the model has another name.
+_RENAMED = {"use_const_ref_for_mutable_tensors": "const_written"}
+
+
+def _fields(entry: RawEntry) -> dict[str, Any]:
+    given = ((key, _READERS[key]) for key in entry.values if key in _READERS)
+    return {_RENAMED.get(key, key): read(entry, key) for key, read in given}
 
 
 # ---------------------------------------------------------------- one schema a line

@@ -11,8 +11,9 @@ from __future__ import annotations
 import sys
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
+from typing import NamedTuple
 
 from . import tokens, words
 from .errors import Diagnostic, Diagnostics, Location, SchemaError, Severity, did_you_mean
@@ -86,8 +87,7 @@ def places(text: str, start: Location) -> Place:
     return at
 
 
-@dataclass(frozen=True, slots=True)
-class _Marked:
+class _Marked(NamedTuple):
     """A type with its alias marks, one for each list around the base, the base's own first."""
 
     type: Type
@@ -123,7 +123,8 @@ class Reader:
         return self._current.text == mark and self._current.kind is Kind.MARK
 
     def _accept(self, mark: str) -> bool:
-        if not self._is(mark):
+        # Asked for each token several times.
+        if self._current.text != mark or not self._is(mark):
             return False
         self._next()
         return True
@@ -400,7 +401,7 @@ class Reader:
             return self._generic(token)
         if token.text == "__torch__":
             return self._custom_class(token)
-        return BaseType(self._type_name(token))
+        return _base_type(self._type_name(token))
 
     def _parts(self) -> list[Type]:
         """`T, U)`. PyTorch drops the alias marks in there."""
@@ -607,7 +608,7 @@ class Reader:
             return _CONSTANTS[text]
         if text in ("inf", "nan"):
             return self._infinite(token, False)
-        if text not in words.DEFAULT_NAMES:
+        if text not in words.DEFAULT_NAMES and self._diagnostics is not None:
             hint = did_you_mean(text, [*words.DEFAULT_NAMES, *_CONSTANTS])
             message = f"PyTorch's parser refuses the default {text!r}"
             self._warn(token, message, "torch-refuses", hint)
@@ -658,6 +659,12 @@ def _alias(marks: tuple[AliasInfo | None, ...]) -> AliasInfo | None:
         # The list says nothing itself.
         return AliasInfo(after=(), element=element)
     return AliasInfo(outer.before, outer.after, outer.is_write, element=element)
+
+
+@cache
+def _base_type(name: str) -> BaseType:
+    """There are few, and schemas are full of them."""
+    return BaseType(name)
 
 
 def _element(type_: Type) -> Type:

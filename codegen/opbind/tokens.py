@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from .model import Default, DefaultKind
 
@@ -24,8 +24,7 @@ class Kind(Enum):
     END = "the end"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     kind: Kind
     text: str
     offset: int
@@ -61,16 +60,18 @@ _TOKEN = re.compile(
 )
 
 
+_KINDS: dict[str, Kind | None] = {"SPACE": None, **Kind.__members__}
+
+
 def tokenize(text: str) -> list[Token]:
     """All tokens up to the end, or up to the first BAD one; the last is END or BAD."""
     tokens: list[Token] = []
-    kinds = Kind.__members__
     for match in _TOKEN.finditer(text):
-        group = match.lastgroup
-        if group == "SPACE" or group is None:
+        kind = _KINDS[match.lastgroup or "SPACE"]
+        if kind is None:
             continue
-        tokens.append(Token(kinds[group], match.group(), match.start()))
-        if group == "BAD":
+        tokens.append(Token(kind, match[0], match.start()))
+        if kind is Kind.BAD:
             return tokens
     tokens.append(Token(Kind.END, "", len(text.rstrip())))
     return tokens

@@ -17,7 +17,6 @@ import os
 import shutil
 import stat
 import time
-import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -295,7 +294,7 @@ def _put_back(done: Sequence[_Done]) -> None:
 def _beside(target: Path) -> Path:
     """A new name in the same folder. What a killed run leaves carries the banner, and is removed
     by the next."""
-    return target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}.tmp")
+    return target.with_name(f".{target.name[:100]}.{os.urandom(16).hex()}.tmp")
 
 
 def _make_folder(folder: Path, made: list[Path]) -> None:

@@ -93,7 +93,7 @@ def test_true_and_false_in_yamls_spellings_alone() -> None:
     for text in ("true", "True", "TRUE", "false", "False", "FALSE"):
         raw, faults = _load(FUNC + f"  device_guard: {text}\n")
         assert faults == []
-        assert raw.functions[0].flag("device_guard", True) == (text.lower() == "true")
+        assert raw.functions[0].flag("device_guard") == (text.lower() == "true")
     for text in ("yes", "no", "on", "off", "1", "0", "~", "tRUE"):
         assert _load(FUNC + f"  device_guard: {text}\n")[1] == [("bad-value", 2, 17)]
 

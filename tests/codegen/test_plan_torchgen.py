@@ -8,7 +8,6 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -62,7 +61,7 @@ def _canonical(signature: Signature, *, is_method: bool) -> Canonical:
     return Canonical(
         tuple(map(_shown, positional[is_method:])),
         tuple(map(_shown, named)),
-        _shown(replace(out, printed=out.printed.removesuffix("?"))) if out else None,
+        _shown(out._replace(printed=out.printed.removesuffix("?"))) if out else None,
         signature.is_deprecated,
         tuple(str(call.op.schema.name) for call in signature.calls),
         tuple(one.torch_name if one else "" for one in tuples),

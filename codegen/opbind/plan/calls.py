@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .. import typemap
 from ..model import (
@@ -101,8 +101,7 @@ def kernel_function(name: str, library: Library) -> KernelFunction:
 # --- calls ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(NamedTuple):
     """How an op's arguments meet the Python parameters of its signature."""
 
     one: Layout

@@ -7,12 +7,15 @@
     +------- Function: one Python name, its Signatures in the order they are tried
 
 Where C++ text stands here it is a name, a type or an expression, never a line.
+
+What there are thousands of are named tuples: a frozen dataclass takes five times as long to make.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from .. import typemap
 from ..errors import Location
@@ -40,8 +43,7 @@ class ResultKind(Enum):
     OUTS = "outs"
 
 
-@dataclass(frozen=True, slots=True)
-class CppParameter:
+class CppParameter(NamedTuple):
     """One parameter of a C++ function."""
 
     # With its qualifiers: "const at::Tensor&".
@@ -52,8 +54,7 @@ class CppParameter:
         return f"{self.type} {self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class CppSignature:
+class CppSignature(NamedTuple):
     """A C++ function's type."""
 
     return_type: str
@@ -68,8 +69,7 @@ class CppSignature:
         return tuple(p.name for p in self.parameters)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One parameter of a Python signature."""
 
     name: str
@@ -89,7 +89,7 @@ class Parameter:
     # None is taken and means the default, which is not None.
     none_is_default: bool = False
     aliases: tuple[str, ...] = ()
-    location: Location | None = field(default=None, compare=False, repr=False)
+    location: Location | None = None
 
     @property
     def accepts(self) -> frozenset[str]:
@@ -103,8 +103,7 @@ class Parameter:
         return f"{self.printed} {self.name}{default}"
 
 
-@dataclass(frozen=True, slots=True)
-class StructSeq:
+class StructSeq(NamedTuple):
     """The type of a tuple with names."""
 
     # Functions of a shard that return the same fields share it.
@@ -125,8 +124,7 @@ class StructSeq:
         return f"_{names.stem(self.name).removeprefix('k')}Result"
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One op, called from a Python signature."""
 
     op: Op
@@ -154,8 +152,7 @@ class Call:
     out_count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """One overload of a Python function: an op, its out variant, or both."""
 
     parameters: tuple[Parameter, ...]
@@ -195,8 +192,7 @@ class Signature:
         return self.parameters[self.max_positional :]
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """One Python name."""
 
     name: str

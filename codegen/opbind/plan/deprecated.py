@@ -10,7 +10,6 @@ an out variant's outs first. The op is the one whose types they have.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from .. import typemap
 from ..errors import Diagnostics, Location
@@ -62,7 +61,7 @@ def _matching(one: Deprecated, by_base: dict[str, list[Entry]]) -> Iterator[Entr
         rest = [a for a in schema.arguments if a not in outs]
         sources = _sources([*outs, *rest], one)
         if sources is not None and all(sources[a.name] == a.name for a in outs):
-            yield replace(entry, schema=one.schema, sources=sources, is_deprecated=True)
+            yield entry._replace(schema=one.schema, sources=sources, is_deprecated=True)
 
 
 def _sources(parameters: Sequence[Argument], one: Deprecated) -> dict[str, Source] | None:

@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from ..model import Default, Library, Op, Schema
 from . import torch_profile
@@ -19,8 +20,7 @@ from .check import python_name
 Source = str | Default
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One op under one Python name."""
 
     op: Op
@@ -30,7 +30,7 @@ class Entry:
     # The signature that Python shows: the op's own, or a deprecated one.
     schema: Schema
     # Of a deprecated signature: the op's argument -> what it is given.
-    sources: Mapping[str, Source] = field(default_factory=dict)
+    sources: Mapping[str, Source] = MappingProxyType({})
     is_deprecated: bool = False
     # Whether the rules of torch's own functions hold.
     is_torch: bool = False

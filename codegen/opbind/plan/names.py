@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import keyword
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -68,23 +68,24 @@ def is_cpp_name(name: str) -> bool:
     return name not in CPP_KEYWORDS | _MACROS and not _FOREIGN.match(name)
 
 
-def cpp_identifier(name: str, taken: Iterable[str] = (), reserved: Iterable[str] = ()) -> str:
+def cpp_identifier(name: str, taken: Container[str] = ()) -> str:
     """`name`, with underscores appended until nothing else has it."""
-    unavailable = {*_RESERVED, *reserved, *taken}
     if _FOREIGN.match(name):
-        unavailable.add(name)
-    while name in unavailable:
+        name += "_"
+    while name in _RESERVED or name in taken:
         name += "_"
     return name
 
 
-def cpp_identifiers(names: Iterable[str], reserved: Iterable[str] = ()) -> dict[str, str]:
+def cpp_identifiers(names: Iterable[str]) -> dict[str, str]:
     """C++ names of one function's parameters, all different."""
     names = tuple(names)
     result: dict[str, str] = {}
     for name in names:
-        others = {*names, *result.values()} - {name}
-        result[name] = cpp_identifier(name, others, reserved)
+        spelled = cpp_identifier(name)
+        if spelled != name:
+            spelled = cpp_identifier(name, {*names, *result.values()} - {name})
+        result[name] = spelled
     return result
 
 

@@ -17,6 +17,7 @@ Nothing of it depends on the order in the file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar
 
 from .data import Parameter, Signature
 
@@ -25,7 +26,8 @@ _Rank = tuple[int, bool, bool, bool, int, str]
 
 def ordered(signatures: Iterable[Signature]) -> tuple[Signature, ...]:
     """In the order in which they are tried."""
-    return tuple(sorted(signatures, key=_key))
+    found = tuple(signatures)
+    return found if len(found) == 1 else tuple(sorted(found, key=_key))
 
 
 def _key(signature: Signature) -> tuple[object, ...]:
@@ -52,7 +54,21 @@ def _rank(parameter: Parameter) -> _Rank:
     )
 
 
-def unreachable(signatures: Sequence[Signature]) -> Iterator[tuple[Signature, Signature]]:
+class Shape(Protocol):
+    """What of a signature says which calls it takes."""
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]: ...
+    @property
+    def max_positional(self) -> int: ...
+    @property
+    def varargs_int_list(self) -> bool: ...
+
+
+_Shape = TypeVar("_Shape", bound=Shape)
+
+
+def unreachable(signatures: Sequence[_Shape]) -> Iterator[tuple[_Shape, _Shape]]:
     """Each that no call gets to, and the first that takes all its calls."""
     for i, second in enumerate(signatures):
         hiding = next((one for one in signatures[:i] if covers(one, second)), None)
@@ -60,20 +76,23 @@ def unreachable(signatures: Sequence[Signature]) -> Iterator[tuple[Signature, Si
             yield second, hiding
 
 
-def covers(first: Signature, second: Signature) -> bool:
+def covers(first: Shape, second: Shape) -> bool:
     """Whether `first` takes every call that `second` takes."""
     if first.varargs_int_list < second.varargs_int_list:
         return False
     if first.max_positional < second.max_positional:
         return False
-    pairs = [(_counterpart(first, second, i), p) for i, p in enumerate(second.parameters)]
-    if not all(one is not None and _takes(one, other) for one, other in pairs):
-        return False
-    required = {p.name for p in first.parameters if p.default is None}
-    return required <= {one.name for one, other in pairs if one and other.default is None}
+    given = set()
+    for i, other in enumerate(second.parameters):
+        one = _counterpart(first, second, i)
+        if one is None or not _takes(one, other):
+            return False
+        if other.default is None:
+            given.add(one.name)
+    return all(p.default is not None or p.name in given for p in first.parameters)
 
 
-def _counterpart(first: Signature, second: Signature, index: int) -> Parameter | None:
+def _counterpart(first: Shape, second: Shape, index: int) -> Parameter | None:
     """The parameter of `first` that gets what `second` takes for its parameter `index`."""
     parameter = second.parameters[index]
     if index < second.max_positional:
@@ -84,6 +103,6 @@ def _counterpart(first: Signature, second: Signature, index: int) -> Parameter |
 
 def _takes(one: Parameter, other: Parameter) -> bool:
     """Whether `one` takes all values of `other`, under all its names."""
-    if not other.accepts <= one.accepts:
+    if not {other.name, *other.aliases} <= {one.name, *one.aliases}:
         return False
-    return {other.name, *other.aliases} <= {one.name, *one.aliases}
+    return other.accepts <= one.accepts

@@ -10,7 +10,7 @@ empty_like(Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from .. import typemap
 from ..model import Argument, Op, OptionalType, Schema
@@ -27,8 +27,7 @@ TENSOR_OPTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """An op's parameters as Python has them, before base and out variant are put together."""
 
     entry: Entry
@@ -111,8 +110,7 @@ def _sources(entry: Entry, python_names: dict[str, str]) -> dict[str, str]:
     return {name: python_names[source] for name, source in named.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Maker:
+class _Maker(NamedTuple):
     entry: Entry
     python_names: dict[str, str]
     # All names that a parameter of the signature has.
@@ -194,8 +192,8 @@ def _option_parameter(make: _Maker, argument: Argument) -> Parameter:
     if make.entry.op.is_own or parameter.default is None:
         return parameter
     if parameter.default.text != "None":
-        return replace(parameter, none_is_default=True)
-    return replace(parameter, default=typemap.FALSE) if argument.name == "pin_memory" else parameter
+        return parameter._replace(none_is_default=True)
+    return parameter._replace(default=typemap.FALSE) if argument.name == "pin_memory" else parameter
 
 
 # --- out ----------------------------------------------------------------------------------------
@@ -219,4 +217,4 @@ def out_parameter(outs: tuple[Argument, ...], is_optional: bool) -> Parameter:
     )
     if not is_optional:
         return required
-    return replace(required, printed=f"{type_}?", default=typemap.NONE, allow_none=True)
+    return required._replace(printed=f"{type_}?", default=typemap.NONE, allow_none=True)

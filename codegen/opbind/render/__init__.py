@@ -1,6 +1,6 @@
 """The plan -> files. Pure: nothing is read but the templates, nothing is written.
 
-One module here makes the view of each kind of file, a frozen dataclass that holds names and
+One module here makes the view of each kind of file, a named tuple that holds names and
 finished pieces of text; one template under templates/ puts them in their places.
 
     functions.cpp.j2  <- functions.ShardView      kernels.h.j2   <- registration.LibraryView

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..cpp_text import (
     COLUMNS,
@@ -28,19 +28,17 @@ from ..plan import (
 from ..plan.names import stem
 
 
-@dataclass(frozen=True, slots=True)
-class DispatchView:
+class DispatchView(NamedTuple):
     """One function that calls an op: its head, with the opening brace, and its one statement."""
 
     head: str
     statement: str
 
 
-@dataclass(frozen=True, slots=True)
-class SignatureView:
+class SignatureView(NamedTuple):
     """One overload: its tables, and what the entry point does for it."""
 
-    index: int
+    number: int
     parameters_name: str
     # Arrays that list and string defaults stand in.
     default_arrays: tuple[str, ...]
@@ -63,8 +61,7 @@ class SignatureView:
     last_return: str
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionView:
+class FunctionView(NamedTuple):
     """One Python function."""
 
     comments: tuple[str, ...]
@@ -82,8 +79,7 @@ class FunctionView:
     method_row: str
 
 
-@dataclass(frozen=True, slots=True)
-class StructSeqView:
+class StructSeqView(NamedTuple):
     """The type of named results: a C++ function that makes it once."""
 
     name: str
@@ -95,8 +91,7 @@ class StructSeqView:
     initialization: str
 
 
-@dataclass(frozen=True, slots=True)
-class ShardView:
+class ShardView(NamedTuple):
     """One file of functions."""
 
     headers: tuple[str, ...]
@@ -244,7 +239,7 @@ def _signature(function: Function, index: int, signature: Signature) -> Signatur
     deeper = f"{margin}  "
     name = f"{function.stem}Parameters{index}" if signature.parameters else "nullptr"
     return SignatureView(
-        index=index,
+        number=index,
         parameters_name=name,
         default_arrays=tuple(_default_arrays(name, signature)),
         parameter_rows=tuple(

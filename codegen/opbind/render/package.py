@@ -7,7 +7,8 @@ import keyword
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from functools import cache
+from typing import NamedTuple
 
 from ..cpp_text import COLUMNS
 from ..plan import BindingPlan, Function, Parameter, Signature, StructSeq
@@ -16,8 +17,7 @@ from ..plan.order import unreachable
 from ..typemap import SCALAR
 
 
-@dataclass(frozen=True, slots=True)
-class NamedTupleView:
+class NamedTupleView(NamedTuple):
     """A named result, as the stub shows it."""
 
     name: str
@@ -25,8 +25,7 @@ class NamedTupleView:
     fields: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StubView:
+class StubView(NamedTuple):
     """One `def` of the stub."""
 
     decorators: tuple[str, ...]
@@ -38,16 +37,14 @@ class StubView:
     is_separated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class FakeView:
+class FakeView(NamedTuple):
     """A Python fake to register."""
 
     op: str
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class PackageView:
+class PackageView(NamedTuple):
     """What __init__.py and __init__.pyi need."""
 
     module: str
@@ -101,7 +98,8 @@ def _docstring(text: str, indent: int) -> str:
     """`text` in triple quotes; the lines after the first are indented."""
     escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     margin = " " * indent
-    printable = ["".join(map(_printable, line)) for line in escaped.split("\n")]
+    lines = escaped.split("\n")
+    printable = [s if s.isprintable() else "".join(map(_printable, s)) for s in lines]
     head, *rest = [piece for line in printable for piece in _wrapped(line, COLUMNS - indent - 6)]
     tail = [f"{margin}{line}" if line else "" for line in rest]
     end = [margin] if rest or head.endswith('"') else []
@@ -131,18 +129,22 @@ def _wrapped(line: str, width: int) -> list[str]:
 _BUILTIN_TYPES = re.compile(r"\b(bool|complex|float|int|list|str|tuple|type)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class _Types:
+class _Types(NamedTuple):
     """Types as the stub spells them where a function or a field is called like a builtin one."""
 
     hidden: frozenset[str]
 
     def spelled(self, text: str) -> str:
         """`complex` is `builtins.complex` where torch.complex has the name."""
-        return _BUILTIN_TYPES.sub(self._qualified, text) if self.hidden else text
+        return _spelled(text, self.hidden) if self.hidden else text
 
-    def _qualified(self, match: re.Match[str]) -> str:
-        return f"builtins.{match[0]}" if match[0] in self.hidden else match[0]
+
+@cache
+def _spelled(text: str, hidden: frozenset[str]) -> str:
+    def qualified(match: re.Match[str]) -> str:
+        return f"builtins.{match[0]}" if match[0] in hidden else match[0]
+
+    return _BUILTIN_TYPES.sub(qualified, text)
 
 
 def _types(plan: BindingPlan) -> _Types:
@@ -175,6 +177,16 @@ def _field(name: str, type_: str) -> str:
 # --- functions ------------------------------------------------------------------------------------
 
 
+class _Form(NamedTuple):
+    """One `def`: a signature needs several for lone ints and for further names."""
+
+    signature: Signature
+    # Without further names.
+    parameters: tuple[Parameter, ...]
+    max_positional: int
+    varargs_int_list: bool = False
+
+
 def _stubs(function: Function, types: _Types) -> Iterator[StubView]:
     """The overloads in the order in which they are tried; the doc stands at the first."""
     doc = _docstring(function.doc, 4)
@@ -185,7 +197,7 @@ def _stubs(function: Function, types: _Types) -> Iterator[StubView]:
     overload = ("@overload",) if len(shown) > 1 else ()
     for i, form in enumerate(shown):
         yield StubView(
-            (*overload, *_deprecated(function, form)),
+            (*overload, *_deprecated(function, form.signature)),
             _head(function.attribute, form, types),
             doc if i == 0 else "",
             is_separated=i < 2,
@@ -213,38 +225,37 @@ def _literal(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _forms(signature: Signature) -> Iterator[Signature]:
-    """One signature may need several `def`s: for lone ints and for further names."""
-    parameters = tuple(replace(p, aliases=()) for p in signature.parameters)
-    yield (plain := replace(signature, parameters=parameters, varargs_int_list=False))
+def _forms(signature: Signature) -> Iterator[_Form]:
+    most = max((len(p.aliases) for p in signature.parameters), default=0)
+    parameters = signature.parameters
+    if most:
+        parameters = tuple(p._replace(aliases=()) if p.aliases else p for p in parameters)
+    yield _Form(signature, parameters, signature.max_positional)
     if signature.varargs_int_list:
-        yield replace(plain, varargs_int_list=True)
-    for i in range(max((len(p.aliases) for p in signature.parameters), default=0)):
+        yield _Form(signature, parameters, signature.max_positional, varargs_int_list=True)
+    for i in range(most):
         yield _renamed(signature, i)
 
 
-def _renamed(signature: Signature, index: int) -> Signature:
+def _renamed(signature: Signature, index: int) -> _Form:
     """Under further names, which are given by keyword; the first of them must be."""
-    renamed = [index < len(p.aliases) for p in signature.parameters]
-    first = renamed.index(True)
-    positional = min(first, signature.max_positional)
-    parameters = tuple(
-        replace(
-            parameter,
-            name=parameter.aliases[index] if has_alias else parameter.name,
-            default=None if i == first else parameter.default,
-            keyword_only=i >= positional,
-            aliases=(),
-        )
-        for i, (parameter, has_alias) in enumerate(zip(signature.parameters, renamed, strict=True))
-    )
-    return replace(
-        signature, parameters=parameters, max_positional=positional, varargs_int_list=False
-    )
+    parameters: list[Parameter] = []
+    first = -1
+    for i, parameter in enumerate(signature.parameters):
+        if index < len(parameter.aliases):
+            default = parameter.default if first >= 0 else None
+            first = i if first < 0 else first
+            parameter = parameter._replace(
+                name=parameter.aliases[index], default=default, aliases=()
+            )
+        elif parameter.aliases:
+            parameter = parameter._replace(aliases=())
+        parameters.append(parameter)
+    return _Form(signature, tuple(parameters), min(first, signature.max_positional))
 
 
-def _head(name: str, form: Signature, types: _Types) -> str:
-    parameters, returns = _parameters(form, types), _returns(form, types)
+def _head(name: str, form: _Form, types: _Types) -> str:
+    parameters, returns = _parameters(form, types), _returns(form.signature, types)
     line = f"def {name}({', '.join(parameters)}) -> {returns}:"
     if len(line) + len(" ...") <= COLUMNS:
         return line
@@ -252,15 +263,15 @@ def _head(name: str, form: Signature, types: _Types) -> str:
     return f"def {name}(\n{rows}) -> {_broken(returns)}:"
 
 
-def _returns(form: Signature, types: _Types) -> str:
+def _returns(signature: Signature, types: _Types) -> str:
     """A call with `out` may give a named tuple of another type."""
-    unnamed = types.spelled(form.stub_return)
-    named = [call.structseq for call in form.calls]
+    unnamed = types.spelled(signature.stub_return)
+    named = [call.structseq for call in signature.calls]
     found = (one.stub_name if one and _has_class(one) else unnamed for one in named)
     return " | ".join(dict.fromkeys(found))
 
 
-def _parameters(form: Signature, types: _Types) -> list[str]:
+def _parameters(form: _Form, types: _Types) -> list[str]:
     """`f(1, 2)` for `f((1, 2))`: the last that may be given by position is the list."""
     spelled = python_identifiers(p.name for p in form.parameters)
     parts = [_parameter(p, spelled[p.name], types) for p in form.parameters]

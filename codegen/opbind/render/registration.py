@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..cpp_text import (
     COLUMNS,
@@ -19,8 +19,7 @@ from ..plan import BindingPlan, CppParameter, KernelPlan, OwnOp
 from .functions import has_structseqs, table_name, types_name
 
 
-@dataclass(frozen=True, slots=True)
-class NamespaceView:
+class NamespaceView(NamedTuple):
     """Kernels of one namespace."""
 
     name: str
@@ -28,16 +27,14 @@ class NamespaceView:
     declarations: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WrapperView:
+class WrapperView(NamedTuple):
     """A C++ function of the registration: its head, with the opening brace, and its statements."""
 
     head: str
     statements: str
 
 
-@dataclass(frozen=True, slots=True)
-class OpView:
+class OpView(NamedTuple):
     """One own op."""
 
     comments: tuple[str, ...]
@@ -56,8 +53,7 @@ class OpView:
     registrations: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryView:
+class LibraryView(NamedTuple):
     """What module, kernels' header and registration need."""
 
     namespace: str
