@@ -5,14 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import shlex
-import shutil
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,65 +20,9 @@ from planning import funcs, planned, read, rendered
 
 REPO = Path(__file__).parents[2]
 
-# All that a schema of this step can hold, with every kind of text that could break a file.
-EVERYTHING = r'''
-- func: all_types(Tensor self, Tensor? a, Tensor[] b, int c, int? d, float e, float? f, bool g,
-        bool? h, Scalar i, Scalar? j, str k, str? l, int[] m, int[]? n, int[2] o, int[2]? p,
-        ScalarType q, ScalarType? r, Device s, Device? t, Layout u, Layout? v, MemoryFormat w,
-        MemoryFormat? x) -> Tensor
-  dispatch: {CPU: all_types_cpu, CUDA: all_types_cuda, Meta: other::all_types_meta}
-- func: all_defaults(*, Tensor? a=None, int c=-9223372036854775808, int? d=None, float e=1e-300,
-        float? f=0.1, bool g=True, bool? h=None, Scalar i=True, Scalar? j=-0.5,
-        str k="a\"b\\c\nd??/g%s{{x}}*/é\t", str? l=None, int[] m=[], int[3] o=7, int[2]? p=None,
-        ScalarType q=long, Device s='cuda:1', Layout u=strided, MemoryFormat? x=contiguous_format,
-        str y="a string that is far too long to stand in a row of the table, so it has its own")
-        -> Tensor
-  dispatch: {CompositeExplicitAutograd: all_defaults}
-  doc: |
-    Quotes "here" and """there""", a backslash \, ??/ and %s {{ }} {% x %} */ // é ends in "
-  examples: [">>> all_defaults()\n1"]
-- func: reserved(Tensor self, int register, int NULL, int args, int r, int errno, int std) -> ()
-  dispatch: {CPU: reserved_cpu}
-  gil: hold
-- func: returns(Tensor x) -> (Tensor, Tensor[], int, float, bool, Scalar, str, int[])
-  dispatch: {CPU: returns_cpu}
-  tags: [pt2_compliant_tag, pointwise]
-- func: returns_dtype(Tensor x) -> ScalarType
-  dispatch: {CPU: returns_dtype_cpu}
-- func: named(Tensor x) -> (Tensor count, int low)
-  dispatch: {CPU: named_cpu}
-  autograd: none
-- func: named.out(Tensor x, *, Tensor(a!) p, Tensor(b!) q) -> ()
-  dispatch: {CPU: named_out}
-- func: sized(int[] size, *, int n=1) -> Tensor
-  dispatch: {CompositeExplicitAutograd: sized}
-- func: update_(Tensor(a!) self, Tensor(b!)[] others, Tensor(c!)? more=None, *, Tensor(d!) out)
-        -> ()
-  dispatch: {CPU: update_cpu}
-- func: direct(Tensor self, int from) -> Tensor
-  dispatch: {CompositeExplicitAutograd: direct_any}
-  call: direct
-  autograd: none
-- func: nothing() -> ()
-  dispatch: {CompositeExplicitAutograd: nothing}
-- func: over.a(Tensor x, int n=1) -> str
-  dispatch: {CPU: over_a}
-  autograd: external
-- func: over.b(Tensor x, Tensor n) -> str
-  dispatch: {CPU: over_b}
-  aliases: {n: [m, k], x: [y]}
-- func: over.c() -> str
-  dispatch: {CompositeExplicitAutograd: over_c}
-- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
-- func: add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
-- func: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-- func: max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!)
-        max_values) -> (Tensor(a!) values, Tensor(b!) indices)
-- func: empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None,
-        Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-- func: relu_(Tensor(a!) self) -> Tensor(a!)
-- func: cat(Tensor[] tensors, int dim=0) -> Tensor
-'''
+# All that a schema can hold: the entries of a golden case.
+EVERYTHING = (REPO / "tests/codegen/cases/everything/ops.yaml").read_text(encoding="utf-8")
+EVERYTHING = EVERYTHING.partition("functions:\n")[2]
 
 
 @pytest.fixture(scope="module")
@@ -257,28 +197,7 @@ def test_the_choice_between_base_and_out_variant(everything: dict[str, str]) -> 
     )
 
 
-# --- what compilers and checkers say --------------------------------------------------------------
-
-
-def _compiler_flags(folder: Path) -> list[str]:
-    spec = find_spec("torch")
-    if spec is None or spec.origin is None or shutil.which("g++") is None:
-        pytest.skip("no torch or no g++")
-    torch = Path(spec.origin).parent / "include"
-    runtime = REPO / "csrc/runtime"
-    system = (torch, torch / "torch/csrc/api/include", sysconfig.get_path("include"))
-    return [
-        *shlex.split("-std=c++20 -fsyntax-only -Wall -Wextra -Werror -trigraphs"),
-        *(f"-I{place}" for place in (runtime, runtime / "torch", folder)),
-        *(part for place in system for part in ("-isystem", str(place))),
-    ]
-
-
-@pytest.mark.parametrize("name", ["functions_0", "module", "register"])
-def test_a_compiler_accepts_it(folder: Path, name: str) -> None:
-    command = ["g++", *_compiler_flags(folder), str(folder / f"demo_ops_{name}.cpp")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+# --- what checkers say: test_branches.py asks the compiler ----------------------------------------
 
 
 def test_mypy_accepts_the_stub(folder: Path) -> None:
