@@ -55,6 +55,7 @@ from .data import (
     StructSeq,
 )
 from .dump import dump
+from .hosts import Host, host_of
 
 __all__ = [
     "BindingPlan",
@@ -64,6 +65,7 @@ __all__ = [
     "EntryKind",
     "FakePlan",
     "Function",
+    "Host",
     "KernelFunction",
     "KernelPlan",
     "OwnOp",
@@ -91,6 +93,7 @@ def plan(file: SchemaFile, diagnostics: Diagnostics) -> BindingPlan:
     return BindingPlan(
         source=file.name,
         library=library,
+        host=host_of(library),
         functions=planned,
         shards=tuple(_shard(i, planned) for i in range(library.shards)),
         own_ops=tuple(registration.own_op(op, library) for op in own),

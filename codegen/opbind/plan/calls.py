@@ -20,6 +20,7 @@ from . import names
 from .check import direct_kernel
 from .data import Call, CppParameter, CppSignature, KernelFunction, Parameter, ResultKind
 from .entries import Entry
+from .hosts import host_of
 
 
 def row_of(item: Argument | Return) -> TypeRow:
@@ -150,7 +151,8 @@ def _constant(value: Default) -> str:
 def _target(op: Op, library: Library) -> str:
     if not op.is_own:
         return f"at::_ops::{overload_name(op)}::call"
-    kernel = direct_kernel(op) if op.call is CallPolicy.DIRECT else None
+    is_direct = op.call is CallPolicy.DIRECT or not host_of(library).has_torch
+    kernel = direct_kernel(op) if is_direct else None
     if kernel is not None:
         return kernel_function(kernel.name, library).qualified
     return f"{library.namespace}::ops::{own_name(op)}"

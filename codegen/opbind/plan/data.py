@@ -19,6 +19,7 @@ from ..errors import Location
 from ..model import AutogradPolicy, Library, Op
 from ..typemap import DefaultForms, TypeRow
 from . import names
+from .hosts import Host
 
 
 class EntryKind(Enum):
@@ -297,6 +298,7 @@ class BindingPlan:
     # The input's name, for banners.
     source: str
     library: Library
+    host: Host
     # By namespace and name.
     functions: tuple[Function, ...]
     shards: tuple[Shard, ...]
