@@ -348,8 +348,8 @@ class WarningScope {
   c10::WarningHandler* previous_;
 };
 
-/// The text of an exception as torch would show it: what() of a c10::Error carries the C++ backtrace,
-/// and finding its symbols takes seconds. Needs no GIL.
+/// The text of an exception as torch would show it: what() of a c10::Error carries the C++
+/// backtrace, and finding its symbols takes seconds. Needs no GIL.
 std::string error_text(const std::exception& error);
 
 /// Sets the Python error for an exception that core's boundary does not know. The text is made
