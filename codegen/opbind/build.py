@@ -95,7 +95,7 @@ def build(request: Request) -> Path:
     Raises BuildError: no compiler, headers or torch; a source that does not compile; a kernel or
     another symbol that nothing defines; a disk that fails.
     """
-    tools = find_toolchain(with_torch=request.plan.host.has_torch)
+    tools = find_toolchain(with_torch=request.plan.library.has_torch)
     try:
         with _only_build_in(request.build_dir):
             extension = _compile(request, tools)

@@ -55,7 +55,6 @@ from .data import (
     StructSeq,
 )
 from .dump import dump
-from .hosts import Host, host_of
 
 __all__ = [
     "BindingPlan",
@@ -65,7 +64,6 @@ __all__ = [
     "EntryKind",
     "FakePlan",
     "Function",
-    "Host",
     "KernelFunction",
     "KernelPlan",
     "OwnOp",
@@ -78,6 +76,11 @@ __all__ = [
     "dump",
     "plan",
 ]
+
+
+# What declares the C++ types of kernels. The null host's have torch's names.
+_TORCH_TYPES = ("<ATen/core/Tensor.h>", "<c10/util/OptionalArrayRef.h>")
+_NULL_TYPES = ('"host.h"',)
 
 
 def plan(file: SchemaFile, diagnostics: Diagnostics) -> BindingPlan:
@@ -93,7 +96,7 @@ def plan(file: SchemaFile, diagnostics: Diagnostics) -> BindingPlan:
     return BindingPlan(
         source=file.name,
         library=library,
-        host=host_of(library),
+        kernel_headers=_TORCH_TYPES if library.has_torch else _NULL_TYPES,
         functions=planned,
         shards=tuple(_shard(i, planned) for i in range(library.shards)),
         own_ops=tuple(registration.own_op(op, library) for op in own),

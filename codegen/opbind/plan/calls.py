@@ -20,7 +20,6 @@ from . import names
 from .check import direct_kernel
 from .data import Call, CppParameter, CppSignature, KernelFunction, Parameter, ResultKind
 from .entries import Entry
-from .hosts import host_of
 
 
 def row_of(item: Argument | Return) -> TypeRow:
@@ -151,7 +150,7 @@ def _constant(value: Default) -> str:
 def _target(op: Op, library: Library) -> str:
     if not op.is_own:
         return f"at::_ops::{overload_name(op)}::call"
-    is_direct = op.call is CallPolicy.DIRECT or not host_of(library).has_torch
+    is_direct = op.call is CallPolicy.DIRECT or not library.has_torch
     kernel = direct_kernel(op) if is_direct else None
     if kernel is not None:
         return kernel_function(kernel.name, library).qualified

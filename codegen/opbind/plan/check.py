@@ -27,7 +27,6 @@ from ..model import (
     Type,
 )
 from . import names
-from .hosts import host_of
 from .keys import is_autograd_key, is_composite_key, is_implicit_key
 
 
@@ -197,7 +196,7 @@ def _default_faults(argument: Argument, op: Op, library: Library) -> Iterator[Fa
             hint = f"write {argument.type}? {argument.name}=None"
         yield Fault(fault.rule, f"{subject}: {fault.message}", hint, argument.default_location)
         return
-    if op.is_own and host_of(library).has_torch and not forms.is_registrable:
+    if op.is_own and library.has_torch and not forms.is_registrable:
         yield Fault(
             "default-not-registrable",
             f"{subject}: torch cannot register a default of {argument.default}",
@@ -235,7 +234,7 @@ def _holds_tensors(argument: Argument) -> bool:
 
 
 def _check_own_mutation(op: Op, library: Library) -> Iterator[Fault]:
-    if not op.is_own or not host_of(library).has_torch:
+    if not op.is_own or not library.has_torch:
         return
     written = [argument.name for argument in op.schema.arguments if argument.is_write]
     if written and op.schema.returns:
@@ -305,7 +304,7 @@ def _kernel_faults(kernel: Kernel, op: Op) -> Iterator[Fault]:
 
 
 def _check_direct(op: Op, library: Library) -> Iterator[Fault]:
-    if not (op.is_own and op.call is CallPolicy.DIRECT and host_of(library).has_torch):
+    if not (op.is_own and op.call is CallPolicy.DIRECT and library.has_torch):
         return
     if direct_kernel(op) is None:
         yield Fault(
@@ -341,7 +340,7 @@ def direct_kernel(op: Op) -> Kernel | None:
 
 
 def _check_host(op: Op, library: Library) -> Iterator[Fault]:
-    if host_of(library).has_torch:
+    if library.has_torch:
         return
     if direct_kernel(op) is None or op.fake:
         yield Fault(

@@ -19,7 +19,6 @@ from ..errors import Location
 from ..model import AutogradPolicy, Library, Op
 from ..typemap import DefaultForms, TypeRow
 from . import names
-from .hosts import Host
 
 
 class EntryKind(Enum):
@@ -298,7 +297,8 @@ class BindingPlan:
     # The input's name, for banners.
     source: str
     library: Library
-    host: Host
+    # For declarations of kernels, as #include has them.
+    kernel_headers: tuple[str, ...]
     # By namespace and name.
     functions: tuple[Function, ...]
     shards: tuple[Shard, ...]
