@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import array
 import enum
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -260,6 +261,7 @@ class Keeper:
             **globals(),
             "array": array,
             "np": np,
+            "echo_ops": importlib.import_module("echo_ops"),
             "nh": null_host,
             "Tensor": null_host.Tensor,
             "TensorSub": TensorSub,
