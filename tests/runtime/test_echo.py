@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Callable
 from types import ModuleType
 
 import echo_library
@@ -33,6 +35,27 @@ def test_cell(runner: Runner, column: Column, form: Form) -> None:
 def test_no_reference_is_kept(runner: Runner, column: Column, form: Form) -> None:
     faults = runner.reference_faults(column, form)
     assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize("name", [column.name for column in echo_matrix.COLUMNS])
+def test_no_object_is_left(runner: Runner, name: str) -> None:
+    """Of those that the collector knows. For the others there is `make sanitize`."""
+    cells = [cell for (_, column), cell in CELLS.items() if column == name]
+    assert objects_left(lambda: [runner.faults(*cell) for cell in cells]) < len(cells)
+
+
+def test_an_object_that_is_left_is_found(echo: ModuleType) -> None:
+    assert objects_left(lambda: [echo.plant("leaked list") for _ in range(10)]) >= 10
+
+
+def objects_left(run: Callable[[], object]) -> int:
+    """How many more there are after a second run: the first fills caches."""
+    run()
+    gc.collect()
+    before = len(gc.get_objects())
+    run()
+    gc.collect()
+    return len(gc.get_objects()) - before
 
 
 def test_every_row_has_a_table() -> None:

@@ -2,6 +2,7 @@
 #include "core/arg_parser.h"
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -349,10 +350,10 @@ bool match(const BoundSignature& bound, const CallArguments& call, bool skip_tor
 }  // namespace detail
 
 PythonArgParser::PythonArgParser(const FunctionSignatures& signatures) : name_(signatures.name) {
-  signatures_.reserve(signatures.count);
-  for (int i = 0; i < signatures.count; ++i) {
-    signatures_.push_back(bind(signatures.signatures[i]));
-  }
+  auto bound = std::make_unique<BoundSignature[]>(signatures.count);
+  std::transform(signatures.signatures, signatures.signatures + signatures.count, bound.get(),
+                 bind);
+  signatures_ = {bound.release(), signatures.count};
 }
 
 PythonArgs PythonArgParser::parse(const CallArguments& call, PyObject** into,
