@@ -165,9 +165,10 @@ class _FileParser:
             self._diagnostics.add(error.diagnostic)
             return None
         for warning in warnings.items:
-            if is_own and self._library.has_torch and warning.rule == "torch-refuses":
-                # It has to be registered.
-                self._diagnostics.add(replace(warning, severity=Severity.ERROR))
+            if is_own and warning.rule == "torch-refuses":
+                # It has to be registered, on a host of torch's.
+                if self._library.has_torch:
+                    self._diagnostics.add(replace(warning, severity=Severity.ERROR))
             elif warning.rule not in _PLANNED:
                 self._diagnostics.add(warning)
         return schema

@@ -6,16 +6,13 @@ import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import echo_library
 import pytest
+from echo_library import RunPython
 from echo_zoo import Keeper
-
-# Runs a program in a Python of its own, with echo on its path.
-RunPython = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="session")
@@ -43,13 +40,13 @@ def keeper(echo: ModuleType) -> Keeper:
 
 @pytest.fixture(scope="session")
 def run_python(echo_lib: Path) -> RunPython:
-    def run(program: str) -> subprocess.CompletedProcess[str]:
+    def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-W", "error", "-c", program],
             capture_output=True,
             text=True,
             timeout=120,
-            env={**os.environ, "PYTHONPATH": str(echo_lib), "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "PYTHONPATH": str(echo_lib), **environment},
         )
 
     return run

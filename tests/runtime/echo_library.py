@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,9 @@ from opbind.typemap import ROWS, TypeRow
 
 SOURCES = Path(__file__).parent / "echo"
 MODULE = "echo_ops"
+
+# A fixture: runs a program in a Python of its own, with echo on its path.
+RunPython = Callable[..., "subprocess.CompletedProcess[str]"]
 
 # N of the sized forms.
 LIST_SIZE = 2

@@ -65,6 +65,7 @@ _INDICES = {
     "Index(3)": "3",
     "Index(True)": "1",
 }
+_UNREADABLE = {"Unreadable(6)": "6"}
 _BEYOND_INT64 = Raises(OverflowError, "{where} must lie between -2**63 and 2**63 - 1")
 _NO_INDEX = Raises(TypeError, "only integer scalar arrays can be converted to a scalar index")
 _INT_RAISES = {
@@ -150,7 +151,7 @@ def _as(kind: str, values: Mapping[str, str]) -> dict[str, str]:
 
 _SCALARS = {
     **_as("bool", {**_BOOLS, "Tensor(True, dim=0)": "True"}),
-    **_as("int", _INTS),
+    **_as("int", {**_INTS, **_UNREADABLE}),
     **_as("unsigned", _UNSIGNED),
     **_as("float", _FLOATS),
     **_as("complex", _COMPLEX),
@@ -223,12 +224,15 @@ TABLES = {
             "TensorSub(7, dim=0)": "tensor of int 7",
         },
     ),
-    "int": Table("int", {**_INTS, **_INDICES}, _INT_RAISES, (int,)),
+    "int": Table("int", {**_INTS, **_UNREADABLE, **_INDICES}, _INT_RAISES, (int,)),
     "bool": Table("bool", _BOOLS, results=(bool,)),
     "float": Table(
         "float",
         {**_FLOATS, **_INTS_AS_FLOATS, **_BOOLS_AS_FLOATS},
-        dict.fromkeys(("10**400", "10**5000"), _TOO_LARGE),
+        {
+            **dict.fromkeys(("10**400", "10**5000"), _TOO_LARGE),
+            "Unreadable(6)": Raises(KeyError, "'why'"),
+        },
         (float,),
     ),
     "Scalar": Table(
@@ -315,6 +319,7 @@ TABLES = {
             "0": "cuda:0",
             "1": "cuda:1",
             "IntSub(5)": "cuda:5",
+            "Unreadable(6)": "cuda:6",
             "Number.SEVEN": "cuda:7",
         },
         {

@@ -55,10 +55,11 @@ def main(words: Sequence[str]) -> int:
     library = _build(name, paths)
     if name == "coverage":
         _forget(library.parent)
-    plugins = ["-p", "leak_watch"] if name == "sanitized" else []
-    tests = [sys.executable, "-m", "pytest", *plugins, str(HERE), f"--ignore={_NO_ECHO}", *more]
+    is_sanitized = name == "sanitized"
+    extra = ["-p", "leak_watch", str(HERE / "sanitized_echo.py")] if is_sanitized else []
+    tests = [sys.executable, "-m", "pytest", str(HERE), f"--ignore={_NO_ECHO}", *extra, *more]
     environment = {**os.environ, **paths, "OPBIND_ECHO": str(library)}
-    if name == "sanitized":
+    if is_sanitized:
         environment |= _sanitizers()
     done = subprocess.run(tests, env=environment)
     if name == "coverage" and done.returncode == 0:

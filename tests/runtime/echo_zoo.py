@@ -58,6 +58,13 @@ class IntSub(int):
         return 99
 
 
+class Unreadable(int):
+    """An int all the same; only who asks for a float hears of it."""
+
+    def __float__(self) -> float:
+        raise KeyError("why")
+
+
 class FloatSub(float):
     def __float__(self) -> float:
         return 99.0
@@ -159,6 +166,7 @@ OBJECTS = {
     "Complex()": "echo_zoo.Complex",
     "IntSub(5)": "echo_zoo.IntSub",
     "IntSub(2**70)": "echo_zoo.IntSub",
+    "Unreadable(6)": "echo_zoo.Unreadable",
     "FloatSub(2.5)": "echo_zoo.FloatSub",
     "ComplexSub(1 + 2j)": "echo_zoo.ComplexSub",
     "Number.SEVEN": "echo_zoo.Number",

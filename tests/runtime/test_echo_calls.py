@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from echo_library import RunPython
 from echo_zoo import Keeper
 
 # Call -> its result, or the text of its TypeError after the function's name.
@@ -263,12 +264,40 @@ def test_the_module_is_made_again(echo: ModuleType) -> None:
         sys.modules.update(saved)
 
 
-def test_nothing_of_torch_is_imported(run_python: Any) -> None:
+def test_nothing_of_torch_is_imported(run_python: RunPython) -> None:
     done = run_python("import sys, echo_ops; print('torch' in sys.modules, 'numpy' in sys.modules)")
     assert done.stdout == "False False\n", done.stderr
 
 
-def test_a_host_that_cannot_be_is_an_import_error(run_python: Any) -> None:
+def test_a_host_that_cannot_be_is_an_import_error(run_python: RunPython) -> None:
     done = run_python("import sys; sys.modules['null_host'] = sys; import echo_ops")
     text = "ImportError: echo_ops cannot be loaded: another module has made null_host\n"
     assert done.stderr.endswith(text)
+
+
+WITHOUT_NUMPY = """
+import sys, types, echo_ops
+
+def refused(value):
+    try:
+        echo_ops.echo_float(value)
+    except TypeError:
+        return True
+
+assert refused(object())
+sys.modules["numpy"] = types.ModuleType("numpy")   # not complete yet
+assert refused(object())
+sys.modules["numpy"].timedelta64 = sys.modules["numpy"].bool_ = "no type"
+assert refused(object())
+assert "numpy.core" not in sys.modules
+del sys.modules["numpy"]
+import numpy
+assert echo_ops.echo_float(numpy.float32(0.5)) == "0.5"
+assert refused(object())
+"""
+
+
+def test_numpy_is_known_once_somebody_has_imported_it(run_python: RunPython) -> None:
+    # NumPy's own init leaks.
+    done = run_python(WITHOUT_NUMPY, ASAN_OPTIONS="detect_leaks=0")
+    assert done.returncode == 0, done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import warnings
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -128,25 +129,29 @@ def test_a_list_that_grows_while_it_is_read_has_its_size_at_the_start(echo: Modu
 class Meta(type):
     """Its classes run code when somebody looks for their `__torch_function__`."""
 
-    victim: list[Any]
+    change: Callable[[], None]
 
     @property
     def __torch_function__(cls) -> Any:
-        cls.victim.clear()
+        cls.change()
         raise AttributeError
 
 
-def test_a_list_of_tensors_that_is_emptied_while_it_is_checked(
+def test_a_list_of_tensors_that_changes_while_it_is_checked(
     echo: ModuleType, null_host: ModuleType
 ) -> None:
     class Sub(null_host.Tensor, metaclass=Meta):  # type: ignore[misc, name-defined]
         pass
 
-    values = [null_host.Tensor(1), Sub(2), null_host.Tensor(3)]
-    Sub.victim = values
+    values: list[Any] = [null_host.Tensor(1), Sub(2), null_host.Tensor(3)]
+    Sub.change = lambda: values.__setitem__(0, "no tensor")
+    with pytest.raises(RuntimeError, match=r"argument 'xs' .* changed while it was read"):
+        echo.touch_all(values, 1)
+    values[0] = null_host.Tensor(1)
+    Sub.change = values.clear
     assert echo.echo_tensor_list(values) == "[]"
     out = [null_host.Tensor(1), Sub(2)]
-    Sub.victim = out
+    Sub.change = out.clear
     with pytest.raises(RuntimeError, match="argument 'out' changed while it was read"):
         echo.fill_outs(1, out=out)
 

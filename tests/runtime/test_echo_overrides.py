@@ -130,6 +130,22 @@ def test_an_exception_while_the_attribute_is_looked_up(echo: ModuleType) -> None
         echo.echo_tensor(Odd())
 
 
+def test_an_exception_while_the_keywords_are_gathered(echo: ModuleType) -> None:
+    class Name(str):
+        asked = 0
+
+        def __hash__(self) -> int:
+            self.asked += 1
+            if self.asked > 1:
+                raise ZeroDivisionError
+            return hash(str(self))
+
+        __eq__ = str.__eq__
+
+    with pytest.raises(ZeroDivisionError):
+        echo.echo_tensor(**{Name("x"): First()})
+
+
 def test_what_a_wrong_call_does_not_reach(echo: ModuleType) -> None:
     """An argument that overloads makes no other argument right."""
     with pytest.raises(TypeError, match=r"argument 'n' .* must be int"):
