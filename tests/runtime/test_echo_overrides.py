@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any
 
@@ -115,6 +116,32 @@ def test_an_exception_of_a_handler(echo: ModuleType) -> None:
 
     with pytest.raises(KeyError, match="mine"):
         echo.echo_tensor(Raises())
+
+
+class Silent:
+    """Handles calls and remembers none."""
+
+    def __torch_function__(self, *arguments: Any) -> Any:
+        return None
+
+
+class Declines(Silent):
+    def __torch_function__(self, *arguments: Any) -> Any:
+        return NotImplemented
+
+
+@pytest.mark.parametrize("handlers", [(Silent,), (Declines,), (Silent, Declines)])
+def test_no_reference_is_kept(echo: ModuleType, handlers: tuple[type, ...]) -> None:
+    values = [handler() for handler in handlers]
+    keywords = {"x": values}
+    watched = [*values, *handlers, values, keywords, echo.echo_tensor_list]
+    before = [sys.getrefcount(one) for one in watched]
+    for _ in range(10):
+        with suppress(TypeError):
+            echo.echo_tensor_list(values)
+        with suppress(TypeError):
+            echo.echo_tensor_list(**keywords)
+    assert [sys.getrefcount(one) for one in watched] == before
 
 
 def test_an_exception_while_the_attribute_is_looked_up(echo: ModuleType) -> None:
