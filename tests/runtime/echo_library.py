@@ -109,13 +109,14 @@ def _defaults(row: TypeRow, slug: str) -> Iterator[Entry]:
         yield Entry(f"default_{slug}(*, {', '.join(arguments)}) -> str")
 
 
-def _returnable() -> list[Form]:
+def returnable() -> list[Form]:
+    """The types that a result may have."""
     return [form for form in forms() if form.row.cpp_return and not form.size]
 
 
 def _returns() -> Iterator[Entry]:
     """Every type that can be returned, in a tuple and in one with names."""
-    returned = _returnable()
+    returned = returnable()
     arguments = ", ".join(f"{form.type} a{i}" for i, form in enumerate(returned))
     yield Entry(f"give_all({arguments}) -> ({', '.join(form.type for form in returned)})")
     fields = ", ".join(f"{form.type} {form.slug}" for form in returned)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 
 import echo_library
 from echo_library import Form
-from echo_tables import DEFAULTS, TABLES, Raises, Table
-from echo_zoo import ZOO, Keeper
+from echo_tables import DEFAULTS, TABLES, ListTable, Raises, Table
+from echo_zoo import LISTS, ZOO, Keeper
 from opbind.model import DefaultKind
 
 # What a call gives: its text, or an exception.
@@ -34,8 +34,8 @@ class Check:
     args: tuple[str, ...]
     outcome: Outcome
     kwargs: dict[str, str] = field(default_factory=dict)
-    # Python types that the result may have.
-    results: tuple[type, ...] = (str,)
+    # Names of the types that the result may have; any when empty.
+    results: tuple[str, ...] = ("str",)
 
     def __str__(self) -> str:
         named = (f"{name}={value}" for name, value in self.kwargs.items())
@@ -59,77 +59,118 @@ def _wanted(form: Form) -> str:
     return f"{wanted} or None" if form.row.is_optional else wanted
 
 
-def _where(function: str) -> str:
-    return f"{function}(): argument 'x' (position 1)"
+def _refusal(base: str, value: str, wanted: str) -> Raises | None:
+    """Why a row does not take a value, found before any is read."""
+    table = TABLES[base]
+    if isinstance(table, ListTable):
+        if value in LISTS:
+            return _list_refusal(table, LISTS[value])
+    elif value in table.accepted or value in table.raises:
+        return None
+    return Raises(TypeError, f"{{where}} must be {wanted}, not {ZOO[value]}")
 
 
-def _refusal(function: str, wanted: str, given: str) -> Raises:
-    return Raises(TypeError, f"{_where(function)} must be {wanted}, not {given}")
+def _list_refusal(table: ListTable, elements: Sequence[str]) -> Raises | None:
+    for i, element in enumerate(elements):
+        refusal = _refusal(table.element, element, TABLES[table.element].wanted)
+        if refusal is not None:
+            return refusal.within(i)
+    return None
 
 
-def _at(function: str, raises: Raises, element: str = "") -> Raises:
-    return Raises(raises.type, raises.text.replace("{where}", f"{_where(function)}{element}"))
+def _shown(base: str, value: str) -> Outcome:
+    """What a value that is taken reads as."""
+    table = TABLES[base]
+    if isinstance(table, ListTable):
+        return _list_shown(table, LISTS[value])
+    return table.accepted[value] if value in table.accepted else table.raises[value]
 
 
-def _accepted(form: Form, function: str) -> Cases:
-    yield from TABLES[_base(form)].accepted.items()
+def _list_shown(table: ListTable, elements: Sequence[str]) -> Outcome:
+    texts = []
+    for i, element in enumerate(elements):
+        shown = _shown(table.element, element)
+        if isinstance(shown, Raises):
+            return shown.within(i)
+        texts.append(shown)
+    return f"[{', '.join(texts)}]"
 
 
-def _refused(form: Form, function: str) -> Cases:
+def _outcomes(form: Form) -> Cases:
+    """Of all values but None, and but those that stand for all elements of a list."""
+    skipped = {"None", *dict(_alone(form))}
+    for value in ZOO:
+        if value not in skipped:
+            yield value, _length_fault(form, value) or _outcome(form, value)
+
+
+def _outcome(form: Form, value: str) -> Outcome:
+    base = _base(form)
+    return _refusal(base, value, _wanted(form)) or _shown(base, value)
+
+
+def _length_fault(form: Form, value: str) -> Raises | None:
+    if not form.row.is_array or value not in LISTS or len(LISTS[value]) == form.size:
+        return None
+    return Raises(TypeError, f"{{where}} must have {form.size} elements, not {len(LISTS[value])}")
+
+
+def accepted(form: Form) -> Iterator[tuple[str, str]]:
+    for value, outcome in _outcomes(form):
+        if isinstance(outcome, str):
+            yield value, outcome
+
+
+def _refused(form: Form) -> Cases:
     """What is refused, and what is taken and cannot be read."""
-    table = TABLES[_base(form)]
-    for value, raises in table.raises.items():
-        yield value, _at(function, raises)
-    # What a list of N takes beside lists has a column of its own.
-    taken = {"None", *table.accepted, *table.raises, *dict(_alone(form, function))}
-    for value, given in ZOO.items():
-        if value not in taken:
-            yield value, _refusal(function, _wanted(form), given)
+    return ((v, outcome) for v, outcome in _outcomes(form) if isinstance(outcome, Raises))
 
 
-def _none(form: Form, function: str) -> Cases:
-    is_taken = form.row.is_optional
-    yield "None", "None" if is_taken else _refusal(function, _wanted(form), "None")
+def _none(form: Form) -> Cases:
+    given = Raises(TypeError, f"{{where}} must be {_wanted(form)}, not None")
+    yield "None", "None" if form.row.is_optional else given
 
 
 # --- lists ----------------------------------------------------------------------------------------
 
 
-def _element_table(form: Form) -> Table:
-    return TABLES[TABLES[_base(form)].element]
+def _list_table(form: Form) -> ListTable:
+    table = TABLES[_base(form)]
+    assert isinstance(table, ListTable)
+    return table
 
 
-def _alone(form: Form, function: str) -> Cases:
+def _alone(form: Form) -> Cases:
     """What may stand for all elements of a list of N."""
-    if not (form.size and form.row.broadcasts):
+    if not is_broadcast(form):
         return
-    table = _element_table(form)
-    for value, text in table.accepted.items():
+    element = TABLES[_list_table(form).element]
+    assert isinstance(element, Table)
+    for value, text in element.accepted.items():
         yield value, f"[{', '.join([text] * form.size)}]"
-    for value, raises in table.raises.items():
-        yield value, _at(function, raises)
+    yield from element.raises.items()
 
 
-def _elements(form: Form, function: str) -> Cases:
+def _elements(form: Form) -> Cases:
     """Each value of the zoo as the second element: taken, refused, or impossible to read."""
-    filler, table = TABLES[_base(form)].filler, _element_table(form)
-    first = table.accepted[filler]
-    for value, given in ZOO.items():
-        if value in table.accepted:
-            yield value, f"[{first}, {table.accepted[value]}]"
-        elif value in table.raises:
-            yield value, _at(function, table.raises[value], ": x[1]")
-        else:
-            text = f"{_where(function)}: x[1] must be {table.wanted}, not {given}"
-            yield value, Raises(TypeError, text)
+    table = _list_table(form)
+    for value in ZOO:
+        elements = _around(form, value)
+        yield value, _list_refusal(table, elements) or _list_shown(table, elements)
+
+
+def _around(form: Form, value: str) -> list[str]:
+    """A value as the second element, among as many as there must be."""
+    filler = _list_table(form).filler
+    return [filler, value, *[filler] * (form.size - 2)] if form.row.is_array else [filler, value]
 
 
 def _list(form: Form, value: str) -> str:
-    return f"[{TABLES[_base(form)].filler}, {value}]"
+    return f"[{', '.join(_around(form, value))}]"
 
 
 def _tuple(form: Form, value: str) -> str:
-    return f"({TABLES[_base(form)].filler}, {value})"
+    return f"({', '.join(_around(form, value))})"
 
 
 # --- columns --------------------------------------------------------------------------------------
@@ -141,21 +182,32 @@ def _echo(form: Form) -> str:
     return f"echo_{form.slug}"
 
 
+def _call(
+    form: Form, args: Sequence[str], outcome: Outcome, kwargs: dict[str, str] | None = None
+) -> Check:
+    """A call of the op that shows its argument x."""
+    argument = f"{_echo(form)}(): argument 'x' (position 1)"
+    of = outcome.of(argument) if isinstance(outcome, Raises) else outcome
+    return Check(_echo(form), tuple(args), of, kwargs or {})
+
+
 def _positional(
-    cases: Callable[[Form, str], Cases], wrap: Callable[[Form, str], str] | None = None
+    cases: Callable[[Form], Cases], wrap: Callable[[Form, str], str] | None = None
 ) -> Cell:
     def checks(form: Form) -> Iterator[Check]:
-        for value, outcome in cases(form, _echo(form)):
-            if not (wrap is None and _is_variadic(form, value)):
-                yield Check(_echo(form), (wrap(form, value) if wrap else value,), outcome)
+        for value, outcome in cases(form):
+            if wrap is not None:
+                yield _call(form, [wrap(form, value)], outcome)
+            elif not _is_variadic(form, value):
+                yield _call(form, [value], outcome)
 
     return checks
 
 
-def _keyword(cases: Callable[[Form, str], Cases]) -> Cell:
+def _keyword(cases: Callable[[Form], Cases]) -> Cell:
     def checks(form: Form) -> Iterator[Check]:
-        for value, outcome in cases(form, _echo(form)):
-            yield Check(_echo(form), (), outcome, {"x": value})
+        for value, outcome in cases(form):
+            yield _call(form, [], outcome, {"x": value})
 
     return checks
 
@@ -164,39 +216,36 @@ def _is_variadic(form: Form, value: str) -> bool:
     """Whether `f(value)` is `f((value,))`."""
     if form.size or not form.row.takes_varargs:
         return False
-    table = _element_table(form)
-    return value in table.accepted or value in table.raises
+    return _list_refusal(_list_table(form), [value]) is None
 
 
 def _missing(form: Form) -> Iterator[Check]:
     text = f"{_echo(form)}(): missing required argument 'x' (position 1)"
-    yield Check(_echo(form), (), Raises(TypeError, text))
+    yield _call(form, [], Raises(TypeError, text))
 
 
 def _varargs(form: Form) -> Iterator[Check]:
-    filler, table = TABLES[_base(form)].filler, _element_table(form)
-    for value, outcome in _elements(form, _echo(form)):
-        yield Check(_echo(form), (filler, value), outcome)
-        if _is_variadic(form, value) and value in table.accepted:
-            yield Check(_echo(form), (value,), f"[{table.accepted[value]}]")
-        elif _is_variadic(form, value):
-            raises = _at(_echo(form), table.raises[value], ": x[0]")
-            yield Check(_echo(form), (value,), raises)
+    table = _list_table(form)
+    for value, outcome in _elements(form):
+        yield _call(form, [table.filler, value], outcome)
+        if _is_variadic(form, value):
+            yield _call(form, [value], _list_shown(table, [value]))
 
 
 def _given_back(form: Form) -> Iterator[Check]:
     """The result, shown as the argument that it was."""
-    table = TABLES[_base(form)]
-    for value, text in table.accepted.items():
-        yield Check(f"give_{form.slug}", (value,), text, results=table.results)
+    results = TABLES[_base(form)].results
+    for value, text in accepted(form):
+        if not _is_variadic(form, value):
+            yield Check(f"give_{form.slug}", (value,), text, results=results)
 
 
 def _written(form: Form) -> Iterator[Check]:
-    for value, outcome in _accepted(form, ""):
-        yield Check(f"write_{form.slug}", (value,), outcome)
+    for value, text in accepted(form):
+        yield Check(f"write_{form.slug}", (value,), text)
         if form.row.cpp_return_written:
             results = TABLES[_base(form)].results
-            yield Check(f"give_written_{form.slug}", (value,), outcome, results=results)
+            yield Check(f"give_written_{form.slug}", (value,), text, results=results)
 
 
 def _default_texts(form: Form) -> list[str]:
@@ -212,9 +261,18 @@ def _defaults(form: Form) -> Iterator[Check]:
     """All defaults at once, and each with a value in its place."""
     function = f"default_{form.slug}"
     yield Check(function, (), _all_defaults(form, {}))
-    value, shown = next(iter(TABLES[_base(form)].accepted.items()))
-    for i in range(len(_default_texts(form))):
+    for i, case in enumerate(DEFAULTS[form.row.schema]):
+        value, shown = _some_value(form, case.type)
         yield Check(function, (), _all_defaults(form, {i: shown}), {f"d{i}": value})
+
+
+def _some_value(form: Form, type_: str) -> tuple[str, str]:
+    """A value for an argument of this type, which may have another N than the form."""
+    if not form.row.is_array:
+        return next(accepted(form))
+    size = int(type_[type_.index("[") + 1 : type_.index("]")])
+    filler = _list_table(form).filler
+    return f"[{filler}] * {size}", str([True] * size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,28 +291,28 @@ def _is_list(form: Form) -> bool:
     return "[]" in form.row.schema
 
 
-def _is_broadcast(form: Form) -> bool:
+def is_broadcast(form: Form) -> bool:
     return form.row.broadcasts and form.size > 0
 
 
 def has_defaults(form: Form) -> bool:
-    return bool(form.row.defaults) and not _is_broadcast(form)
+    return bool(form.row.defaults) and not is_broadcast(form)
 
 
 def _is_returned(form: Form) -> bool:
-    return bool(form.row.cpp_return) and not _is_broadcast(form)
+    return bool(form.row.cpp_return) and not is_broadcast(form)
 
 
 COLUMNS = (
-    Column("accepted, by position", _positional(_accepted)),
-    Column("accepted, by keyword", _keyword(_accepted)),
+    Column("accepted, by position", _positional(accepted)),
+    Column("accepted, by keyword", _keyword(accepted)),
     Column("refused, by position", _positional(_refused)),
     Column("refused, by keyword", _keyword(_refused)),
     Column("None", _positional(_none)),
     Column("missing", _missing),
     Column("last of a list", _positional(_elements, _list), _is_list),
     Column("last of a tuple", _positional(_elements, _tuple), _is_list),
-    Column("alone for a list", _positional(_alone), _is_broadcast),
+    Column("alone for a list", _positional(_alone), is_broadcast),
     Column("as *args", _varargs, lambda form: form.row.takes_varargs),
     Column("given back", _given_back, _is_returned),
     Column("written", _written, lambda form: bool(form.row.cpp_written)),
@@ -317,7 +375,7 @@ class Runner:
             result = getattr(self._echo, check.function)(*args, **kwargs)
         except BaseException as error:
             return _error_fault(check, error)
-        if check.results and type(result) not in check.results:
+        if check.results and type(result).__name__ not in check.results:
             return f"{check}: the result is a {type(result)}"
         if check.function.startswith("give_"):
             result = getattr(self._echo, _echo(form))(result)

@@ -1,6 +1,7 @@
 """What each row of typemap makes of each value of the zoo: texts and errors, by hand.
 
-A value that a table does not have is refused, in the words that every refusal has.
+A value that a table does not have is refused, in the words that every refusal has. Lists have the
+table of their elements.
 """
 
 from __future__ import annotations
@@ -11,10 +12,19 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Raises:
-    """An exception and its text; `{where}` is "echo_int(): argument 'x' (position 1)"."""
+    """An exception and its text; `{where}` is the argument or, in a list, the element."""
 
     type: type[BaseException]
     text: str
+
+    def within(self, index: int) -> Raises:
+        """The same of an element of a list."""
+        return Raises(self.type, self.text.replace("{where}", f"{{where}}[{index}]"))
+
+    def of(self, argument: str) -> Raises:
+        """The same of an argument: "echo_int(): argument 'x' (position 1)"."""
+        text = self.text.replace("{where}[", f"{argument}: x[").replace("{where}", argument)
+        return Raises(self.type, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +35,22 @@ class Table:
     wanted: str
     # Expression of the zoo -> the text that the op makes of the value.
     accepted: Mapping[str, str]
-    # What is no refusal and no success.
+    # What is taken and cannot be read.
     raises: Mapping[str, Raises] = field(default_factory=dict)
-    # Python types of a result, if there is one.
-    results: tuple[type, ...] = ()
-    # Of a list: the row whose table its elements have, and a value that they all take.
-    element: str = ""
-    filler: str = ""
+    # Names of the Python types that a result may have; any when empty.
+    results: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ListTable:
+    """A row of lists."""
+
+    wanted: str
+    # The row of its elements.
+    element: str
+    # A value that this row takes.
+    filler: str
+    results: tuple[str, ...] = ("tuple",)
 
 
 # --- numbers ------------------------------------------------------------------------------------
@@ -53,11 +72,13 @@ _SMALL_INTS = {
     "Tensor(2, dim=0)": "2",
     "TensorSub(7, dim=0)": "7",
 }
+_SYMBOL = "nh.SymInt(5, 's0')"
 _INTS = {
     **_SMALL_INTS,
     "2**63 - 1": "9223372036854775807",
     "-(2**63)": "-9223372036854775808",
     "np.int64(2**63 - 1)": "9223372036854775807",
+    _SYMBOL: "5",
 }
 # What has `__index__` and is nobody's number.
 _INDICES = {
@@ -84,7 +105,19 @@ _INT_RAISES = {
     ),
 }
 
-_BOOLS = {"True": "True", "False": "False", "np.bool_(True)": "True", "np.bool_(False)": "False"}
+_BEYOND_INT8 = Raises(OverflowError, "{where} must lie between -128 and 127")
+_DEVICE_INDICES = {
+    **{value: text for value, text in _INTS.items() if len(text) < 3},
+    **_UNREADABLE,
+    **_INDICES,
+}
+
+_TRUE_OR_FALSE = {
+    **{"True": "True", "False": "False"},
+    **{"np.bool_(True)": "True", "np.bool_(False)": "False"},
+}
+_SYMBOLIC_BOOL = "nh.SymBool(True, 'b0')"
+_BOOLS = {**_TRUE_OR_FALSE, _SYMBOLIC_BOOL: "True"}
 
 _FLOATS = {
     "0.0": "0",
@@ -115,6 +148,7 @@ _INTS_AS_FLOATS = {
     "np.uint64(2**64 - 1)": "18446744073709551616",
     "Tensor(2**63, dim=0)": "9223372036854775808",
     "IntSub(2**70)": "1180591620717411303424",
+    _SYMBOL: "5",
 }
 _BOOLS_AS_FLOATS = {
     "True": "1",
@@ -122,8 +156,18 @@ _BOOLS_AS_FLOATS = {
     "np.bool_(True)": "1",
     "np.bool_(False)": "0",
     "Tensor(True, dim=0)": "1",
+    _SYMBOLIC_BOOL: "1",
 }
-_TOO_LARGE = Raises(OverflowError, "{where} is too large for a float")
+_ALL_FLOATS = {**_FLOATS, **_INTS_AS_FLOATS, **_BOOLS_AS_FLOATS}
+
+
+def _too_large(type_: str) -> dict[str, Raises]:
+    raises = Raises(OverflowError, f"{{where}} is too large for a {type_}")
+    return {
+        **dict.fromkeys(("10**400", "10**5000"), raises),
+        "Unreadable(6)": Raises(KeyError, "'why'"),
+    }
+
 
 _COMPLEX = {
     "1 + 2j": "1 + 2j",
@@ -157,31 +201,6 @@ _SCALARS = {
     **_as("complex", _COMPLEX),
 }
 
-# --- lists ----------------------------------------------------------------------------------------
-
-
-def _element(index: int, wanted: str, given: str) -> Raises:
-    return Raises(TypeError, f"{{where}}: x[{index}] must be {wanted}, not {given}")
-
-
-_INT_LISTS = {
-    "[]": "[]",
-    "()": "[]",
-    "[1, 2]": "[1, 2]",
-    "(1, 2)": "[1, 2]",
-    "[1] * 8": f"[{', '.join('1' * 8)}]",
-    "[1] * 9": f"[{', '.join('1' * 9)}]",
-    "(0,) * 1000": f"[{', '.join('0' * 1000)}]",
-    "ListSub([1, 2])": "[1, 2]",
-    "TupleSub((1, 2))": "[1, 2]",
-}
-_TENSOR_LISTS = {
-    "[]": "[]",
-    "()": "[]",
-    "[Tensor(1)]": "[tensor of int 1]",
-    "(Tensor(1), TensorSub(2))": "[tensor of int 1, tensor of int 2]",
-}
-
 # --- names ----------------------------------------------------------------------------------------
 
 _TEXTS = {
@@ -210,7 +229,7 @@ _NO_DEVICE_INDEX = Raises(ValueError, "no device has this index")
 
 # --- the tables -----------------------------------------------------------------------------------
 
-TABLES = {
+TABLES: dict[str, Table | ListTable] = {
     "Tensor": Table(
         "Tensor",
         {
@@ -224,16 +243,29 @@ TABLES = {
             "TensorSub(7, dim=0)": "tensor of int 7",
         },
     ),
-    "int": Table("int", {**_INTS, **_UNREADABLE, **_INDICES}, _INT_RAISES, (int,)),
-    "bool": Table("bool", _BOOLS, results=(bool,)),
-    "float": Table(
-        "float",
-        {**_FLOATS, **_INTS_AS_FLOATS, **_BOOLS_AS_FLOATS},
+    "int": Table("int", {**_INTS, **_UNREADABLE, **_INDICES}, _INT_RAISES, ("int",)),
+    "SymInt": Table(
+        "int",
+        {**_INTS, **_UNREADABLE, **_INDICES, _SYMBOL: "s0"},
+        _INT_RAISES,
+        ("int", "SymInt"),
+    ),
+    "DeviceIndex": Table(
+        "int",
+        _DEVICE_INDICES,
         {
-            **dict.fromkeys(("10**400", "10**5000"), _TOO_LARGE),
-            "Unreadable(6)": Raises(KeyError, "'why'"),
+            **dict.fromkeys(_INTS.keys() - _DEVICE_INDICES.keys(), _BEYOND_INT8),
+            **{v: _BEYOND_INT8 if r is _BEYOND_INT64 else r for v, r in _INT_RAISES.items()},
         },
-        (float,),
+    ),
+    "bool": Table("bool", _BOOLS, results=("bool",)),
+    "SymBool": Table("bool", {**_BOOLS, _SYMBOLIC_BOOL: "b0"}, results=("bool", "SymBool")),
+    "float": Table("float", _ALL_FLOATS, _too_large("float"), ("float",)),
+    "complex": Table(
+        "complex",
+        {**{value: f"{text} + 0j" for value, text in _ALL_FLOATS.items()}, **_COMPLEX},
+        _too_large("complex"),
+        ("complex",),
     ),
     "Scalar": Table(
         "Scalar",
@@ -241,58 +273,16 @@ TABLES = {
         dict.fromkeys(
             ("-(2**63) - 1", "2**64", "10**400", "10**5000", "IntSub(2**70)"), _BEYOND_UINT64
         ),
-        (bool, int, float, complex),
+        ("bool", "int", "float", "complex"),
     ),
-    "str": Table("str", _TEXTS, {"'\\ud800'": _LONE_SURROGATE}, (str,)),
-    "int[]": Table(
-        "int[]",
-        _INT_LISTS,
-        {
-            "[True, False]": _element(0, "int", "bool (True)"),
-            "[True, False, True]": _element(0, "int", "bool (True)"),
-            "[1, True]": _element(1, "int", "bool (True)"),
-            "[0.5, 2]": _element(0, "int", "float (0.5)"),
-            "[1, 2.0]": _element(1, "int", "float (2.0)"),
-            "[1, None]": _element(1, "int", "None"),
-            "[1j]": _element(0, "int", "complex"),
-            "['ab', 'c']": _element(0, "int", "str ('ab')"),
-            "[[1, 2]]": _element(0, "int", "list"),
-            "[[1, 2], (), [3]]": _element(0, "int", "list"),
-            "[Tensor(1)]": _element(0, "int", "an int tensor of 1 dimensions"),
-            "(Tensor(1), TensorSub(2))": _element(0, "int", "an int tensor of 1 dimensions"),
-            "[Tensor(1), None]": _element(0, "int", "an int tensor of 1 dimensions"),
-            "[Tensor(1), 2]": _element(0, "int", "an int tensor of 1 dimensions"),
-        },
-        (tuple,),
-        element="int",
-        filler="1",
-    ),
-    "Tensor[]": Table(
-        "Tensor[]",
-        _TENSOR_LISTS,
-        {
-            **dict.fromkeys(("[1, 2]", "(1, 2)"), _element(0, "Tensor", "int (1)")),
-            **dict.fromkeys(("[1] * 8", "[1] * 9"), _element(0, "Tensor", "int (1)")),
-            "(0,) * 1000": _element(0, "Tensor", "int (0)"),
-            "[True, False]": _element(0, "Tensor", "bool (True)"),
-            "[True, False, True]": _element(0, "Tensor", "bool (True)"),
-            "[1, True]": _element(0, "Tensor", "int (1)"),
-            "[0.5, 2]": _element(0, "Tensor", "float (0.5)"),
-            "[1, 2.0]": _element(0, "Tensor", "int (1)"),
-            "[1, None]": _element(0, "Tensor", "int (1)"),
-            "[1j]": _element(0, "Tensor", "complex"),
-            "['ab', 'c']": _element(0, "Tensor", "str ('ab')"),
-            "[[1, 2]]": _element(0, "Tensor", "list"),
-            "[[1, 2], (), [3]]": _element(0, "Tensor", "list"),
-            "[Tensor(1), None]": _element(1, "Tensor", "None"),
-            "[Tensor(1), 2]": _element(1, "Tensor", "int (2)"),
-            "ListSub([1, 2])": _element(0, "Tensor", "int (1)"),
-            "TupleSub((1, 2))": _element(0, "Tensor", "int (1)"),
-        },
-        (tuple,),
-        element="Tensor",
-        filler="Tensor(2)",
-    ),
+    "str": Table("str", _TEXTS, {"'\\ud800'": _LONE_SURROGATE}, ("str",)),
+    "int[]": ListTable("int[]", "int", "1"),
+    "SymInt[]": ListTable("int[]", "SymInt", "1"),
+    "float[]": ListTable("float[]", "float", "0.1"),
+    "bool[]": ListTable("bool[]", "bool", "True"),
+    "Scalar[]": ListTable("Scalar[]", "Scalar", "1"),
+    "Tensor[]": ListTable("Tensor[]", "Tensor", "Tensor(2)"),
+    "int[][]": ListTable("int[][]", "int[]", "[1, 0]"),
     "ScalarType": Table(
         "torch.dtype",
         {
@@ -388,6 +378,19 @@ _STR_DEFAULTS = {
     "'??/ ü€😀'": "'??/ ü€😀'",
     f"'{'long ' * 20}'": f"'{'long ' * 20}'",
 }
+
+
+def _int_list_defaults(element: str) -> tuple[DefaultCase, ...]:
+    least = "-9223372036854775808"
+    nine = str([5] * 9)
+    return (
+        *_defaults(f"{element}[]", {"[]": "[]", "[0, -1]": "[0, -1]", nine: nine}),
+        *_defaults(f"{element}[]", {f"[{least}]": f"[{least}]"}),
+        *_defaults(f"{element}[2]", {"3": "[3, 3]", "[4, 5]": "[4, 5]"}),
+        *_defaults(f"{element}[1]", {least: f"[{least}]"}),
+    )
+
+
 # The names that torch's schemas have, and the dtypes that they mean.
 _SAME_DTYPES = """
     uint8 int8 int16 int32 int64 float16 float32 float64 bfloat16 bool complex32 complex64
@@ -403,8 +406,11 @@ _DTYPE_DEFAULTS = {
 
 _DEFAULTS_OF_BASES = {
     "int": _defaults("int", {**_INT_DEFAULTS, "Mean": "1"}),
+    "SymInt": _defaults("SymInt", {**_INT_DEFAULTS, "Mean": "1"}),
+    "DeviceIndex": _defaults("DeviceIndex", {"0": "0", "-128": "-128", "127": "127"}),
     "bool": _defaults("bool", {"True": "True", "False": "False"}),
     "float": _defaults("float", _FLOAT_DEFAULTS),
+    "complex": _defaults("complex", {"1j": "0 + 1j", "-0.0j": "0 + -0j", "1e-05j": "0 + 1e-05j"}),
     "Scalar": _defaults(
         "Scalar",
         {
@@ -414,15 +420,19 @@ _DEFAULTS_OF_BASES = {
             "-0.0": "float -0",
             "True": "bool True",
             "False": "bool False",
+            "2.5j": "complex 0 + 2.5j",
         },
     ),
     "str": _defaults("str", _STR_DEFAULTS),
-    "int[]": (
-        *_defaults("int[]", {"[]": "[]", "[0, -1]": "[0, -1]"}),
-        *_defaults("int[]", {"[-9223372036854775808]": "[-9223372036854775808]"}),
-        *_defaults("int[]", {str([5] * 9): str([5] * 9)}),
-        *_defaults("int[2]", {"3": "[3, 3]", "[4, 5]": "[4, 5]"}),
-        *_defaults("int[1]", {"-9223372036854775808": "[-9223372036854775808]"}),
+    "int[]": _int_list_defaults("int"),
+    "SymInt[]": _int_list_defaults("SymInt"),
+    "float[]": (
+        *_defaults("float[]", {"[]": "[]", "[0.125, -0.0, 3]": "[0.125, -0, 3]"}),
+        *_defaults("float[2]", {"0.5": "[0.5, 0.5]", "2": "[2, 2]", "[4.0, 5]": "[4, 5]"}),
+    ),
+    "bool[]": (
+        *_defaults("bool[3]", {"True": "[True, True, True]"}),
+        *_defaults("bool[2]", {"[True, False]": "[True, False]"}),
     ),
     "ScalarType": _defaults("ScalarType", _DTYPE_DEFAULTS),
     "Layout": _defaults("Layout", {"strided": "strided"}),
@@ -433,7 +443,9 @@ _DEFAULTS_OF_BASES = {
 
 def _of_optional(base: str, cases: tuple[DefaultCase, ...]) -> tuple[DefaultCase, ...]:
     same = (DefaultCase(f"{case.type}?", case.text, case.shown) for case in cases)
-    return (DefaultCase(f"{base}?", "None", "None"), *same)
+    # The N of an array is no part of the row's name.
+    first = cases[0].type if cases else base
+    return (DefaultCase(f"{first}?", "None", "None"), *same)
 
 
 # By row.

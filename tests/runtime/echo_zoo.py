@@ -209,6 +209,11 @@ TENSORS = {
     "TensorSub(7, dim=0)": "an int tensor of 0 dimensions",
 }
 
+SYMBOLS = {
+    "nh.SymInt(5, 's0')": "null_host.SymInt",
+    "nh.SymBool(True, 'b0')": "null_host.SymBool",
+}
+
 ENUMS = {
     "nh.float32": "null_host.dtype",
     "nh.bool": "null_host.dtype",
@@ -220,30 +225,47 @@ ENUMS = {
     "nh.device('cuda:1')": "null_host.device",
 }
 
+# Lists and tuples, and the values that they hold, which are of the zoo too.
+LISTS: dict[str, tuple[str, ...]] = {
+    "[]": (),
+    "()": (),
+    "[1, 0]": ("1", "0"),
+    "(1, 0)": ("1", "0"),
+    "[1] * 8": ("1",) * 8,
+    "[1] * 9": ("1",) * 9,
+    "(0,) * 1000": ("0",) * 1000,
+    "[True, False]": ("True", "False"),
+    "[True, False, True]": ("True", "False", "True"),
+    "[1, True]": ("1", "True"),
+    "[0.1, 1]": ("0.1", "1"),
+    "[1, 2.0]": ("1", "2.0"),
+    "[1, None]": ("1", "None"),
+    "[1, nh.SymInt(5, 's0')]": ("1", "nh.SymInt(5, 's0')"),
+    "[1 + 2j]": ("1 + 2j",),
+    "[1, 2**64]": ("1", "2**64"),
+    "['ab', 'cpu']": ("'ab'", "'cpu'"),
+    "[[1, 0]]": ("[1, 0]",),
+    "[[1, 0], (), [1] * 9]": ("[1, 0]", "()", "[1] * 9"),
+    "[(), [1, True], 1]": ("()", "[1, True]", "1"),
+    "[(), [1, 2**64]]": ("()", "[1, 2**64]"),
+    "[[[]]]": ("[[]]",),
+    "[[]]": ("[]",),
+    "[Tensor(2)]": ("Tensor(2)",),
+    "(Tensor(2), TensorSub(7, dim=0))": ("Tensor(2)", "TensorSub(7, dim=0)"),
+    "[Tensor(2), None]": ("Tensor(2)", "None"),
+    "[Tensor(2), 1]": ("Tensor(2)", "1"),
+    "ListSub([1, 0])": ("1", "0"),
+    "TupleSub((1, 0))": ("1", "0"),
+}
+
+
+def _type_of(expression: str) -> str:
+    if expression.startswith(("ListSub", "TupleSub")):
+        return f"echo_zoo.{expression.partition('(')[0]}"
+    return "list" if expression.startswith("[") else "tuple"
+
+
 CONTAINERS = {
-    "[]": "list",
-    "()": "tuple",
-    "[1, 2]": "list",
-    "(1, 2)": "tuple",
-    "[1] * 8": "list",
-    "[1] * 9": "list",
-    "(0,) * 1000": "tuple",
-    "[True, False]": "list",
-    "[True, False, True]": "list",
-    "[1, True]": "list",
-    "[0.5, 2]": "list",
-    "[1, 2.0]": "list",
-    "[1, None]": "list",
-    "[1j]": "list",
-    "['ab', 'c']": "list",
-    "[[1, 2]]": "list",
-    "[[1, 2], (), [3]]": "list",
-    "[Tensor(1)]": "list",
-    "(Tensor(1), TensorSub(2))": "tuple",
-    "[Tensor(1), None]": "list",
-    "[Tensor(1), 2]": "list",
-    "ListSub([1, 2])": "echo_zoo.ListSub",
-    "TupleSub((1, 2))": "echo_zoo.TupleSub",
     "range(3)": "range",
     "(n for n in (1, 2))": "generator",
     "iter([])": "list_iterator",
@@ -251,9 +273,13 @@ CONTAINERS = {
     "frozenset()": "frozenset",
     "{}": "dict",
     "array.array('i', [1, 2])": "array.array",
+    **{expression: _type_of(expression) for expression in LISTS},
 }
 
-ZOO = {**NUMBERS, **NUMPY, **OBJECTS, **TEXTS, **TENSORS, **ENUMS, **CONTAINERS}
+ZOO = {
+    **{**NUMBERS, **NUMPY, **OBJECTS, **TEXTS, **TENSORS, **SYMBOLS, **ENUMS},
+    **CONTAINERS,
+}
 
 
 class Keeper:

@@ -8,6 +8,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
+import echo_library
+import echo_matrix
 import pytest
 from echo_library import RunPython
 from echo_zoo import Keeper
@@ -215,14 +217,14 @@ def test_a_named_result_is_pickled(echo: ModuleType) -> None:
 
 
 def test_all_results_at_once(keeper: Keeper, echo: ModuleType) -> None:
-    values = "Tensor(1), 2, [3], True, 4.5, 5, [Tensor(6)], 'seven', nh.bool, nh.strided"
-    call = f"({values}, nh.contiguous_format)"
-    plain, named = called(keeper, f"give_all{call}"), called(keeper, f"give_named{call}")
+    returned = [(form, *next(echo_matrix.accepted(form))) for form in echo_library.returnable()]
+    values = [keeper.value(value) for _, value, _ in returned]
+    plain, named = echo.give_all(*values), echo.give_named(*values)
     assert type(plain) is tuple
-    assert [type(value) for value in plain] == [type(value) for value in named]
-    assert plain[1:6] == named[1:6] == (2, (3,), True, 4.5, 5)
-    assert named.str == "seven"
-    assert named.scalartype is keeper.value("nh.bool")
+    assert type(named) in sys.modules["null_host"].structseqs()
+    for (form, _, text), one, other in zip(returned, plain, named, strict=True):
+        shown = getattr(echo, f"echo_{form.slug}")
+        assert shown(one) == shown(other) == shown(getattr(named, form.slug)) == text
 
 
 def test_a_text_that_is_no_utf8(echo: ModuleType) -> None:

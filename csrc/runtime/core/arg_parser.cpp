@@ -550,7 +550,9 @@ std::vector<std::vector<int64_t>> PythonArgs::intlists(int i) const {
     if (!list || !is_list_or_tuple(list.get())) {
       raise_changed(i);
     }
-    for (Py_ssize_t n = 0; n < sequence_size(list.get()); ++n) {
+    // As it was at the start: an element that makes its list longer would have no end.
+    const Py_ssize_t size = sequence_size(list.get());
+    for (Py_ssize_t n = 0; n < size; ++n) {
       const THPObjectPtr item(sequence_item(list.get(), n));
       if (!item || !is_int(item.get())) {
         raise_changed(i);

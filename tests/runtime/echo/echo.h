@@ -34,6 +34,7 @@ std::string show(Bool value) {
 
 inline std::string show(int64_t value) { return std::to_string(value); }
 inline std::string show(uint64_t value) { return std::to_string(value); }
+inline std::string show(at::DeviceIndex value) { return std::to_string(value); }
 
 /// The shortest text that reads back as the same number; without a point where it is whole.
 inline std::string show(double value) {
@@ -44,6 +45,14 @@ inline std::string show(double value) {
 
 inline std::string show(opbind::host::Complex value) {
   return show(value.real()) + " + " + show(value.imag()) + "j";
+}
+
+/// A symbol by its name.
+inline std::string show(const c10::SymInt& value) {
+  return value.symbol.empty() ? show(value.value) : value.symbol;
+}
+inline std::string show(const c10::SymBool& value) {
+  return value.symbol.empty() ? show(value.value) : value.symbol;
 }
 
 /// In quotes, so that None and 'None' differ.
@@ -65,6 +74,10 @@ inline std::string show(at::Layout layout) { return opbind::host::name_of(layout
 inline std::string show(at::MemoryFormat format) { return opbind::host::name_of(format); }
 inline std::string show(at::Device device) { return opbind::host::name_of(device); }
 
+// Elements may be lists.
+template <class T>
+std::string show(const std::vector<T>& elements);
+
 template <class Elements>
 std::string show_elements(const Elements& elements) {
   std::string text = "[";
@@ -75,6 +88,10 @@ std::string show_elements(const Elements& elements) {
 }
 template <class T>
 std::string show(std::span<T> elements) {
+  return show_elements(elements);
+}
+template <class T>
+std::string show(const std::vector<T>& elements) {
   return show_elements(elements);
 }
 template <class T, std::size_t N>
