@@ -85,7 +85,8 @@ class Toolchain:
     # $CXX may hold words before the compiler: `ccache g++`.
     compiler: tuple[str, ...]
     python_include: Path
-    torch: Torch
+    # None where the library's host does without.
+    torch: Torch | None
 
 
 def build(request: Request) -> Path:
@@ -94,7 +95,7 @@ def build(request: Request) -> Path:
     Raises BuildError: no compiler, headers or torch; a source that does not compile; a kernel or
     another symbol that nothing defines; a disk that fails.
     """
-    tools = find_toolchain()
+    tools = find_toolchain(with_torch=request.plan.library.has_torch)
     try:
         with _only_build_in(request.build_dir):
             extension = _compile(request, tools)
@@ -116,9 +117,10 @@ def _only_build_in(folder: Path) -> Iterator[None]:
 # --- what the machine has ---------------------------------------------------------------------
 
 
-def find_toolchain() -> Toolchain:
+def find_toolchain(*, with_torch: bool = True) -> Toolchain:
     """Raises BuildError that names what is missing and how it is usually installed."""
-    return Toolchain(_find_compiler(), _find_python_include(), find_torch())
+    torch = find_torch() if with_torch else None
+    return Toolchain(_find_compiler(), _find_python_include(), torch)
 
 
 def find_torch() -> Torch:
@@ -172,6 +174,17 @@ def runtime_dir() -> Path:
         if place.is_dir():
             return place
     raise BuildError(f"the runtime's sources are missing from {package}: install opbind again")
+
+
+def host_dir(host: str) -> Path:
+    """The host's sources. Those of the null host lie with the tests, in a checkout alone."""
+    runtime = runtime_dir()
+    if host != "null":
+        return runtime / host
+    folder = runtime.parents[1] / "tests/null_host"
+    if not folder.is_dir():
+        raise BuildError("the null host is for opbind's own tests, and not installed")
+    return folder
 
 
 # --- compile ----------------------------------------------------------------------------------
@@ -235,8 +248,7 @@ def ninja_text(request: Request, tools: Toolchain, extension: str) -> str:
 
 
 def _cpp_sources(request: Request) -> list[Path]:
-    runtime = runtime_dir()
-    folders = (runtime / "core", runtime / request.plan.library.host)
+    folders = (runtime_dir() / "core", host_dir(request.plan.library.host))
     generated = [request.out / path for path in request.generated]
     paths = [
         *(path for folder in folders for path in sorted(folder.glob("*.cpp"))),
@@ -258,9 +270,10 @@ def _object(source: Path) -> str:
 
 def _compile_flags(request: Request, tools: Toolchain) -> list[str]:
     runtime = runtime_dir()
-    ours = (runtime, runtime / request.plan.library.host, request.out.resolve())
+    ours = (runtime, host_dir(request.plan.library.host), request.out.resolve())
+    torch = tools.torch
     # torch's headers do not pass -Wextra as our own.
-    theirs = (*tools.torch.includes, tools.python_include)
+    theirs = (*(torch.includes if torch else ()), tools.python_include)
     return [
         *("-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"),
         # A call goes to torch and Python a dozen times: without the jump through a stub each.
@@ -268,7 +281,7 @@ def _compile_flags(request: Request, tools: Toolchain) -> list[str]:
         # As Python's own CFLAGS have it: without, torch's headers check what release builds do not.
         "-DNDEBUG",
         # In the command so that another torch in the same place compiles everything anew.
-        f'-DOPBIND_TORCH_VERSION="{tools.torch.version}"',
+        *([f'-DOPBIND_TORCH_VERSION="{torch.version}"'] if torch else ()),
         *(f"-I{path}" for path in ours),
         *(word for path in theirs for word in ("-isystem", str(path))),
     ]
@@ -276,6 +289,8 @@ def _compile_flags(request: Request, tools: Toolchain) -> list[str]:
 
 def _link_flags(tools: Toolchain) -> list[str]:
     # No rpath: the package imports torch before the extension, which finds its libraries loaded.
+    if tools.torch is None:
+        return []
     return [f"-L{tools.torch.libraries}", *(f"-l{name}" for name in _TORCH_LIBRARIES)]
 
 
@@ -295,16 +310,17 @@ def _check_symbols(request: Request, tools: Toolchain, extension: Path) -> None:
     """Raise BuildError if loading `extension` would miss a symbol, naming the ops it belongs to."""
     missing = [
         name
-        for name in _undefined(extension, tools.torch.libraries)
+        for name in _undefined(extension, tools.torch)
         if not hasattr(ctypes.pythonapi, name)
     ]
     if missing:
         raise BuildError(describe_missing(request.plan, _demangled(missing)))
 
 
-def _undefined(extension: Path, libraries: Path) -> list[str]:
+def _undefined(extension: Path, torch: Torch | None) -> list[str]:
     """Symbols that `extension` needs and none of its libraries has; Python's are among them."""
-    paths = [str(libraries), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+    libraries = [str(torch.libraries)] if torch else []
+    paths = [*libraries, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
     done = subprocess.run(
         ["ldd", "-r", str(extension)],
         capture_output=True,
@@ -383,14 +399,15 @@ def _install(request: Request, tools: Toolchain, extension: Path) -> Path:
         if source.suffix == ".py":
             _copy(source, library / source.name)
     _copy(extension, package / extension.name)
-    writer.write_text(package / "_stamp.json", json.dumps(stamp(tools.torch.version)) + "\n")
+    writer.write_text(package / "_stamp.json", json.dumps(stamp(tools.torch)) + "\n")
     return package
 
 
-def stamp(torch_version: str) -> Mapping[str, str]:
+def stamp(torch: Torch | None) -> Mapping[str, str]:
     """What the extension was built for; the package compares it with what it finds."""
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return {"torch": torch_version, "python": python, "abi": sysconfig.get_config_var("SOABI")}
+    versions = {"torch": torch.version} if torch else {}
+    return {**versions, "python": python, "abi": sysconfig.get_config_var("SOABI")}
 
 
 def _copy(source: Path, target: Path) -> None:

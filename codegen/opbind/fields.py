@@ -39,6 +39,8 @@ class Field:
     default: str = ""
     # The values a text may have; any when empty.
     allowed: tuple[str, ...] = ()
+    # Further ones, for opbind's own tests: neither docs nor messages know them.
+    for_tests: tuple[str, ...] = ()
     # Whether an entry without it is an error.
     required: bool = False
     # A comma splits a text into several.
@@ -280,6 +282,7 @@ LIBRARY_FIELDS = (
         "torch",
         "torch",
         ("torch",),
+        for_tests=("null",),
     ),
     Field(
         "shards",

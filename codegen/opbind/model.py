@@ -331,6 +331,12 @@ class Library:
         """Whether the ops are torch's own, with torch's rules for names and namespaces."""
         return self.namespace == "aten"
 
+    @property
+    def has_torch(self) -> bool:
+        """Whether own ops are registered with torch and called through its dispatcher. Without, for
+        tests of the runtime's core alone, the bindings call the kernels themselves."""
+        return self.host != "null"
+
 
 @dataclass(frozen=True, slots=True)
 class SchemaFile:

@@ -167,8 +167,9 @@ class _FileParser:
             return None
         for warning in warnings.items:
             if is_own and warning.rule == "torch-refuses":
-                # It has to be registered.
-                self._diagnostics.add(replace(warning, severity=Severity.ERROR))
+                # It has to be registered, on a host of torch's.
+                if self._library.has_torch:
+                    self._diagnostics.add(replace(warning, severity=Severity.ERROR))
             elif warning.rule not in _PLANNED:
                 self._diagnostics.add(warning)
         return schema

@@ -65,6 +65,6 @@ def test_core_names_python_in_one_place_and_torch_nowhere(source: Path) -> None:
 
 def test_limited_api_is_really_limited() -> None:
     """A probe that must fail, so that the flag is known to work."""
-    probe = ROOT / "tests" / "null_host" / "needs_full_api.cpp"
+    probe = ROOT / "tests" / "runtime" / "needs_full_api.cpp"
     assert compile_source(probe, "-fsyntax-only").returncode == 0
     assert compile_source(probe, "-fsyntax-only", LIMITED).returncode != 0

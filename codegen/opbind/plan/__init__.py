@@ -78,6 +78,11 @@ __all__ = [
 ]
 
 
+# What declares the C++ types of kernels. The null host's have torch's names.
+_TORCH_TYPES = ("<ATen/core/Tensor.h>", "<c10/util/OptionalArrayRef.h>")
+_NULL_TYPES = ('"host.h"',)
+
+
 def plan(file: SchemaFile, diagnostics: Diagnostics) -> BindingPlan:
     """Decide everything. Entries that no code can be made from are reported and left out."""
     library = file.library
@@ -91,6 +96,7 @@ def plan(file: SchemaFile, diagnostics: Diagnostics) -> BindingPlan:
     return BindingPlan(
         source=file.name,
         library=library,
+        kernel_headers=_TORCH_TYPES if library.has_torch else _NULL_TYPES,
         functions=planned,
         shards=tuple(_shard(i, planned) for i in range(library.shards)),
         own_ops=tuple(registration.own_op(op, library) for op in own),

@@ -204,7 +204,8 @@ def make_call(
 def _target(op: Op, library: Library) -> str:
     if not op.is_own:
         return f"at::_ops::{overload_name(op)}::call"
-    kernel = direct_kernel(op) if op.call is CallPolicy.DIRECT else None
+    is_direct = op.call is CallPolicy.DIRECT or not library.has_torch
+    kernel = direct_kernel(op) if is_direct else None
     if kernel is not None:
         return kernel_function(kernel.name, library).qualified
     return f"{library.namespace}::ops::{own_name(op)}"

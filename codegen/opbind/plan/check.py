@@ -168,7 +168,7 @@ def _is_returnable(result: Return) -> bool:
 
 def _check_defaults(op: Op, library: Library) -> Iterator[Fault]:
     for argument in op.schema.arguments:
-        yield from _default_faults(argument, op)
+        yield from _default_faults(argument, op, library)
     has_default = ""
     for argument in op.schema.positional:
         if argument.default is not None:
@@ -183,7 +183,7 @@ def _check_defaults(op: Op, library: Library) -> Iterator[Fault]:
             )
 
 
-def _default_faults(argument: Argument, op: Op) -> Iterator[Fault]:
+def _default_faults(argument: Argument, op: Op, library: Library) -> Iterator[Fault]:
     row = typemap.find(argument.type)
     if row is None or argument.default is None:
         return
@@ -196,7 +196,7 @@ def _default_faults(argument: Argument, op: Op) -> Iterator[Fault]:
             hint = f"write {argument.type}? {argument.name}=None"
         yield Fault(fault.rule, f"{subject}: {fault.message}", hint, argument.default_location)
         return
-    if op.is_own and not forms.is_registrable:
+    if op.is_own and library.has_torch and not forms.is_registrable:
         yield Fault(
             "default-not-registrable",
             f"{subject}: torch cannot register a default of {argument.default}",
@@ -234,7 +234,7 @@ def _holds_tensors(argument: Argument) -> bool:
 
 
 def _check_own_mutation(op: Op, library: Library) -> Iterator[Fault]:
-    if not op.is_own:
+    if not op.is_own or not library.has_torch:
         return
     written = [argument.name for argument in op.schema.arguments if argument.is_write]
     if written and op.schema.returns:
@@ -304,7 +304,7 @@ def _kernel_faults(kernel: Kernel, op: Op) -> Iterator[Fault]:
 
 
 def _check_direct(op: Op, library: Library) -> Iterator[Fault]:
-    if not op.is_own or op.call is not CallPolicy.DIRECT:
+    if not (op.is_own and op.call is CallPolicy.DIRECT and library.has_torch):
         return
     if direct_kernel(op) is None:
         yield Fault(
@@ -337,6 +337,17 @@ def direct_kernel(op: Op) -> Kernel | None:
     """The kernel that `call: direct` calls: the only one, and for all devices."""
     kernel = op.kernels[0] if len(op.kernels) == 1 else None
     return kernel if kernel and is_composite_key(kernel.dispatch_key) else None
+
+
+def _check_host(op: Op, library: Library) -> Iterator[Fault]:
+    if library.has_torch:
+        return
+    if direct_kernel(op) is None or op.fake:
+        yield Fault(
+            "no-dispatcher",
+            f"the {library.host} host has no dispatcher",
+            "an op has one kernel there, and no fake: dispatch: {CompositeExplicitAutograd: ...}",
+        )
 
 
 def _is_implicit(op: Op) -> bool:
@@ -375,6 +386,7 @@ _CHECKS: tuple[_Check, ...] = (
     _check_own_mutation,
     _check_kernels,
     _check_direct,
+    _check_host,
     _check_own_autograd,
 )
 

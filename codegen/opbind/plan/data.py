@@ -314,6 +314,8 @@ class BindingPlan:
     # The input's name, for banners.
     source: str
     library: Library
+    # For declarations of kernels, as #include has them.
+    kernel_headers: tuple[str, ...]
     # By namespace and name.
     functions: tuple[Function, ...]
     shards: tuple[Shard, ...]

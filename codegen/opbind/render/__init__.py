@@ -55,8 +55,9 @@ def _files(plan: BindingPlan) -> Iterator[RenderedFile]:
     yield templates.file(f"{module}_register.cpp", "register.cpp.j2", library)
     package = package_view(plan)
     yield templates.file(f"{module}/__init__.py", "init.py.j2", package)
-    yield templates.file(f"{module}/__init__.pyi", "stub.pyi.j2", package)
-    yield templates.file(f"{module}/py.typed", "py.typed.j2", package)
+    if plan.library.has_torch:
+        yield templates.file(f"{module}/__init__.pyi", "stub.pyi.j2", package)
+        yield templates.file(f"{module}/py.typed", "py.typed.j2", package)
 
 
 class _Templates:

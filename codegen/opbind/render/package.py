@@ -48,6 +48,7 @@ class PackageView(NamedTuple):
     """What __init__.py and __init__.pyi need."""
 
     module: str
+    has_torch: bool
     docstring: str
     functions: tuple[str, ...]
     fakes: tuple[FakeView, ...]
@@ -69,6 +70,7 @@ def package_view(plan: BindingPlan) -> PackageView:
     doc = library.doc.strip() or f"Functions of the library {library.namespace}."
     return PackageView(
         module=library.module,
+        has_torch=plan.library.has_torch,
         docstring=_docstring(doc, 0),
         functions=tuple(sorted((function.attribute for function in plan.functions), key=_sort_key)),
         fakes=tuple(FakeView(f.qualified_op, f"{f.module}:{f.function}") for f in plan.fakes),

@@ -63,7 +63,10 @@ class LibraryView(NamedTuple):
     make_library: str
     doc_literals: tuple[str, ...]
     kernels_header: str
+    # What the kernels' header includes.
+    kernel_headers: tuple[str, ...]
     kernel_namespaces: tuple[NamespaceView, ...]
+    # Ops to register with torch.
     has_ops: bool
     needs_no_backward: bool
     ops: tuple[OpView, ...]
@@ -83,8 +86,9 @@ def library_view(plan: BindingPlan) -> LibraryView:
         make_library=_make_library(plan),
         doc_literals=string_literals(library.doc.strip(), 92),
         kernels_header=f"{library.module}_kernels.h",
+        kernel_headers=plan.kernel_headers,
         kernel_namespaces=tuple(_kernel_namespaces(plan.own_ops)),
-        has_ops=bool(plan.own_ops),
+        has_ops=plan.library.has_torch and bool(plan.own_ops),
         needs_no_backward=any(map(_needs_no_backward, plan.own_ops)),
         ops=tuple(_op(op, library.namespace) for op in plan.own_ops),
         tables=tables,

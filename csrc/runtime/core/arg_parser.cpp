@@ -2,6 +2,7 @@
 #include "core/arg_parser.h"
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -349,10 +350,10 @@ bool match(const BoundSignature& bound, const CallArguments& call, bool skip_tor
 }  // namespace detail
 
 PythonArgParser::PythonArgParser(const FunctionSignatures& signatures) : name_(signatures.name) {
-  signatures_.reserve(signatures.count);
-  for (int i = 0; i < signatures.count; ++i) {
-    signatures_.push_back(bind(signatures.signatures[i]));
-  }
+  auto bound = std::make_unique<BoundSignature[]>(signatures.count);
+  std::transform(signatures.signatures, signatures.signatures + signatures.count, bound.get(),
+                 bind);
+  signatures_ = {bound.release(), signatures.count};
 }
 
 PythonArgs PythonArgParser::parse(const CallArguments& call, PyObject** into,
@@ -549,7 +550,9 @@ std::vector<std::vector<int64_t>> PythonArgs::intlists(int i) const {
     if (!list || !is_list_or_tuple(list.get())) {
       raise_changed(i);
     }
-    for (Py_ssize_t n = 0; n < sequence_size(list.get()); ++n) {
+    // As it was at the start: an element that makes its list longer would have no end.
+    const Py_ssize_t size = sequence_size(list.get());
+    for (Py_ssize_t n = 0; n < size; ++n) {
       const THPObjectPtr item(sequence_item(list.get(), n));
       if (!item || !is_int(item.get())) {
         raise_changed(i);

@@ -18,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "core/convert.h"
@@ -88,7 +89,7 @@ struct BoundSignature {
     int parameter;
   };
 
-  const FunctionSignature* signature;
+  const FunctionSignature* signature = nullptr;
   // The parameters' own names in order, then the aliases.
   std::vector<Name> names;
 
@@ -393,7 +394,8 @@ class PythonArgs {
   bool mode_asks_;
 };
 
-/// The signatures of one Python function. Made once, as a function-local static.
+/// The signatures of one Python function. Made once, as a function-local static, and never freed: a
+/// call may still be under way when the process ends and destroys what has destructors.
 class PythonArgParser {
  public:
   /// `signatures` has static storage. The GIL is held. Throws python_error when memory runs out.
@@ -409,15 +411,16 @@ class PythonArgParser {
   }
 
   const char* name() const { return name_; }
-  const std::vector<BoundSignature>& signatures() const { return signatures_; }
+  std::span<const BoundSignature> signatures() const { return signatures_; }
 
  private:
   PythonArgs parse(const CallArguments& call, PyObject** into, OverloadedArgs& overloaded,
                    THPObjectPtr& varargs) const;
 
   const char* name_;
-  std::vector<BoundSignature> signatures_;
+  std::span<const BoundSignature> signatures_;
 };
+static_assert(std::is_trivially_destructible_v<PythonArgParser>);
 
 namespace detail {
 

@@ -69,15 +69,22 @@ std::string type_name(const FunctionParameter& parameter) {
   return name + (parameter.allow_none ? " or None" : "");
 }
 
+/// An attribute that is a str; "" where there is none. A metaclass may run any code, and fail.
+std::string text_attribute(PyObject* object, const char* name) {
+  const THPObjectPtr value(PyObject_GetAttrString(object, name));
+  if (!value) {
+    PyErr_Clear();
+  }
+  return value && PyUnicode_Check(value.get()) ? utf8(value.get()) : "";
+}
+
 /// The type as Python shows it: "str", "numpy.bool".
 std::string python_type_name(PyObject* object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  const THPObjectPtr module(PyObject_GetAttrString(type, "__module__"));
-  const THPObjectPtr name(PyObject_GetAttrString(type, "__qualname__"));
-  PyErr_Clear();
-  const std::string prefix = module && PyUnicode_Check(module.get()) ? utf8(module.get()) : "";
-  const bool shown = !prefix.empty() && prefix != "builtins" && prefix != "__main__";
-  return (shown ? prefix + "." : "") + utf8(name.get());
+  const std::string module = text_attribute(type, "__module__");
+  const std::string name = text_attribute(type, "__qualname__");
+  const bool shown = !module.empty() && module != "builtins" && module != "__main__";
+  return (shown ? module + "." : "") + (name.empty() ? "?" : name);
 }
 
 /// The value of a small number or text, in parentheses; nothing for the rest, whose __repr__ is
@@ -142,7 +149,9 @@ std::string nearest_name(const BoundSignature& bound, const std::string& keyword
   for (const auto& name : bound.names) {
     const std::string text = utf8(name.text);
     const std::size_t distance = edit_distance(keyword, text);
-    if (distance < best) {
+    // With every letter changed, one name is as near as another.
+    const bool has_common = distance < std::max(keyword.size(), text.size());
+    if (has_common && distance < best) {
       best = distance;
       nearest = text;
     }

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/signature.h"
 #include "core/convert.h"
+#include "core/numbers.h"
 #include "core/arg_parser.h"
 #include "core/torch_function.h"
 #include "core/wrap.h"

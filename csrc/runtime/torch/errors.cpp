@@ -26,15 +26,13 @@ std::string detail::to_utf8(const std::string& text) {
   return std::string(bytes, static_cast<std::size_t>(size));
 }
 
-namespace {
-
-// The text that torch would show. what() of a c10::Error carries the C++ backtrace, and finding its
-// symbols takes seconds.
-std::string text_of(const std::exception& error) {
+std::string error_text(const std::exception& error) {
   const auto* const torch_error = dynamic_cast<const c10::Error*>(&error);
   if (torch_error == nullptr || torch::get_cpp_stacktraces_enabled()) return error.what();
   return torch_error->what_without_backtrace();
 }
+
+namespace {
 
 template <class E>
 bool is(const std::exception& error) {
@@ -81,7 +79,7 @@ void translate_known(const std::exception_ptr& pointer) {
   try {
     std::rethrow_exception(pointer);
   } catch (const std::exception& error) {
-    const std::string text = text_of(error);
+    const std::string text = error_text(error);
     if (detail::is_utf8(text)) {
       torch::translate_exception_to_python(pointer);
     } else {

@@ -353,6 +353,10 @@ class WarningScope {
   c10::WarningHandler* previous_;
 };
 
+/// The text of an exception as torch would show it: what() of a c10::Error carries the C++
+/// backtrace, and finding its symbols takes seconds. Needs no GIL.
+std::string error_text(const std::exception& error);
+
 /// Sets the Python error for an exception that core's boundary does not know. The text is made
 /// UTF-8, the exception type is kept, and there is no C++ backtrace unless torch is told to show
 /// it. Never throws.

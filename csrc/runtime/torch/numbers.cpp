@@ -2,80 +2,22 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cmath>
 #include <stdexcept>
 
 #include "core/convert.h"
-#include "core/error.h"
 #include "core/gil.h"
-#include "core/ref.h"
+#include "core/numbers.h"
 #include "host.h"
 
 namespace opbind::host {
 namespace {
-
-PyTypeObject* as_type(PyObject* object) { return reinterpret_cast<PyTypeObject*>(object); }
-
-// The type `module.name`, a new reference; nullptr without an error if there is none.
-PyTypeObject* find_type(PyObject* module, const char* name) {
-  PyObject* const type = PyObject_GetAttrString(module, name);
-  if (type == nullptr) {
-    PyErr_Clear();
-    return nullptr;
-  }
-  if (!PyType_Check(type)) {
-    Py_DECREF(type);
-    return nullptr;
-  }
-  return as_type(type);
-}
-
-struct NumberType {
-  const char* name;
-  NumberKind kind;
-  PyTypeObject* type = nullptr;  // owned, never freed
-};
-
-template <std::size_t N>
-NumberKind find_kind(const NumberType (&types)[N], PyTypeObject* type) {
-  for (const NumberType& row : types) {
-    if (PyType_IsSubtype(type, row.type)) return row.kind;
-  }
-  return NumberKind::not_number;
-}
-
-// Fills in the types once, if `module` was imported by somebody and is complete.
-template <std::size_t N>
-bool load_types(NumberType (&types)[N], const char* module_name) {
-  PyObject* const modules = PyImport_GetModuleDict();
-  PyObject* const module = PyDict_GetItemString(modules, module_name);
-  if (module == nullptr) return false;
-  for (NumberType& row : types) {
-    if (row.type == nullptr) row.type = find_type(module, row.name);
-    if (row.type == nullptr) return false;
-  }
-  return true;
-}
-
-NumberKind numpy_kind(PyTypeObject* type) {
-  // timedelta64 is derived from signedinteger, and is no number.
-  static NumberType types[] = {{"timedelta64", NumberKind::not_number},
-                               {"bool_", NumberKind::boolean},
-                               {"integer", NumberKind::integer},
-                               {"floating", NumberKind::floating},
-                               {"complexfloating", NumberKind::complex}};
-  static bool loaded = false;
-  if (!loaded) loaded = load_types(types, "numpy");
-  return loaded ? find_kind(types, type) : NumberKind::not_number;
-}
 
 NumberKind symbolic_kind(PyTypeObject* type) {
   static NumberType types[] = {{"SymInt", NumberKind::integer},
                                {"SymFloat", NumberKind::floating},
                                {"SymBool", NumberKind::boolean}};
   static bool loaded = false;
-  if (!loaded) loaded = load_types(types, "torch");
-  return loaded ? find_kind(types, type) : NumberKind::not_number;
+  return kind_by_type("torch", types, loaded, type);
 }
 
 NumberKind tensor_kind(const Tensor& tensor) {
@@ -95,34 +37,6 @@ Scalar item(const Tensor& tensor) {
   return without_gil([&] { return tensor.item(); });
 }
 
-Scalar integer_to_scalar(PyObject* object) {
-  const THPObjectPtr index = checked(PyNumber_Index(object));
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
-  if (overflow == 0) {
-    if (value == -1 && PyErr_Occurred()) throw python_error();
-    return Scalar(static_cast<std::int64_t>(value));
-  }
-  if (overflow > 0) {
-    const unsigned long long large = PyLong_AsUnsignedLongLong(index.get());
-    if (!PyErr_Occurred()) return Scalar(static_cast<std::uint64_t>(large));
-    PyErr_Clear();
-  }
-  throw std::overflow_error("the number fits neither a signed nor an unsigned 64-bit integer");
-}
-
-Scalar floating_to_scalar(PyObject* object) {
-  const double value = PyFloat_AsDouble(object);
-  if (value == -1.0 && PyErr_Occurred()) throw python_error();
-  return Scalar(value);
-}
-
-Scalar complex_to_scalar(PyObject* object) {
-  Complex value;
-  to_complex(object, value);
-  return Scalar(value);
-}
-
 // The symbolic number of a torch.SymInt, …
 template <class Symbol>
 Symbol load(bool (*loader)(Symbol*, PyObject*, bool), PyObject* object) {
@@ -140,23 +54,6 @@ Scalar symbolic_to_scalar(PyObject* object, NumberKind kind) {
     default:
       return Scalar(load(THPSymBool_load, object));
   }
-}
-
-// Of NumPy's scalars, and complex.
-Scalar foreign_to_scalar(PyObject* object) {
-  switch (number_kind(object)) {
-    case NumberKind::floating:
-      return floating_to_scalar(object);
-    case NumberKind::integer:
-      return integer_to_scalar(object);
-    case NumberKind::boolean:
-      return Scalar(to_bool(object));
-    case NumberKind::complex:
-      return complex_to_scalar(object);
-    case NumberKind::not_number:
-      break;
-  }
-  throw std::logic_error("unpack_scalar was called on an object that is no number");
 }
 
 PyObject* wrap_symbolic(const Scalar& scalar) {
@@ -183,12 +80,12 @@ NumberKind detail::number_kind_slow(PyObject* object) noexcept {
 }
 
 Scalar unpack_scalar(PyObject* object) {
-  if (PyFloat_Check(object)) return floating_to_scalar(object);
+  if (PyFloat_Check(object)) return number_to_scalar(object, NumberKind::floating);
   if (PyBool_Check(object)) return Scalar(object == Py_True);
-  if (PyLong_Check(object)) return integer_to_scalar(object);
+  if (PyLong_Check(object)) return number_to_scalar(object, NumberKind::integer);
   if (is_tensor(object)) return item(unpack(object));
   const NumberKind symbolic = symbolic_kind(Py_TYPE(object));
-  return symbolic == NumberKind::not_number ? foreign_to_scalar(object)
+  return symbolic == NumberKind::not_number ? number_to_scalar(object, number_kind(object))
                                             : symbolic_to_scalar(object, symbolic);
 }
 

@@ -19,10 +19,8 @@ void register_all() {
     return;
   } catch (const python_error&) {
     throw;
-  } catch (const c10::Error& error) {
-    reason = error.what_without_backtrace();
   } catch (const std::exception& error) {
-    reason = error.what();
+    reason = host::error_text(error);
   }
   raise_error(PyExc_ImportError, "own cannot be loaded: " + reason);
 }

@@ -1,4 +1,4 @@
-// null_host/needs_full_api.cpp: compiles with the full API only.
+// runtime/needs_full_api.cpp: compiles with the full API only.
 #include "core/python.h"
 
 PyObject* first(PyObject* tuple);

@@ -1,0 +1,121 @@
+"""The tests of the runtime with an echo library built in another way.
+
+    python tests/runtime/echo_variants.py sanitized     what `make sanitize` runs
+    python tests/runtime/echo_variants.py coverage      what `make coverage` runs
+    python tests/runtime/echo_variants.py limited       core and host with Py_LIMITED_API
+
+Further words go to pytest.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import libraries
+
+HERE = Path(__file__).parent
+CORE = libraries.REPO / "csrc/runtime/core"
+
+# Compiles in a way of its own, and calls nothing.
+_NO_ECHO = HERE / "test_core_compiles.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """How the library is compiled and linked."""
+
+    compile: str
+    link: str = ""
+
+    def environment(self) -> dict[str, str]:
+        flags = {"CXXFLAGS": self.compile, "LDFLAGS": self.link}
+        return {name: f"{os.environ.get(name, '')} {value}" for name, value in flags.items()}
+
+
+_SANITIZERS = "-fsanitize=address,undefined"
+VARIANTS = {
+    "sanitized": Variant(
+        f"{_SANITIZERS} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g", _SANITIZERS
+    ),
+    # Counters that threads may share.
+    "coverage": Variant("--coverage -fprofile-update=atomic -O0 -g", "--coverage"),
+    "limited": Variant("-DPy_LIMITED_API=0x030A0000 -O1"),
+}
+
+
+def main(words: Sequence[str]) -> int:
+    name, *more = words
+    paths = {"PYTHONPATH": os.pathsep.join(map(str, (HERE, HERE.parent / "module")))}
+    library = _build(name, paths)
+    if name == "coverage":
+        _forget(library.parent)
+    is_sanitized = name == "sanitized"
+    extra = ["-p", "leak_watch", str(HERE / "sanitized_echo.py")] if is_sanitized else []
+    tests = [sys.executable, "-m", "pytest", str(HERE), f"--ignore={_NO_ECHO}", *extra, *more]
+    environment = {**os.environ, **paths, "OPBIND_ECHO": str(library)}
+    if is_sanitized:
+        environment |= _sanitizers()
+    done = subprocess.run(tests, env=environment)
+    if name == "coverage" and done.returncode == 0:
+        return _report(library.parent)
+    return done.returncode
+
+
+def _build(name: str, paths: dict[str, str]) -> Path:
+    program = f"import echo_library; print(echo_library.build('echo-{name}'))"
+    built = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **paths, **VARIANTS[name].environment()},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    if built.returncode:
+        raise SystemExit(built.returncode)
+    return Path(built.stdout.splitlines()[-1])
+
+
+# --- sanitizers -----------------------------------------------------------------------------------
+
+
+def _sanitizers() -> dict[str, str]:
+    return {
+        # Python itself is not instrumented: the sanitizers' libraries must be there before it.
+        "LD_PRELOAD": " ".join(_library(f"lib{kind}.so") for kind in ("asan", "ubsan")),
+        # Python's own allocator would hide what becomes of an object.
+        "PYTHONMALLOC": "malloc",
+        # Where a leak was taken is shown with fast_unwind_on_malloc=0, ten times as slow.
+        "ASAN_OPTIONS": f"detect_leaks=1:{os.environ.get('ASAN_OPTIONS', '')}",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }
+
+
+def _library(name: str) -> str:
+    compiler = shlex.split(os.environ.get("CXX", "c++"))
+    command = [*compiler, f"-print-file-name={name}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+# --- coverage -------------------------------------------------------------------------------------
+
+
+def _forget(folder: Path) -> None:
+    """What earlier runs have counted."""
+    for path in folder.rglob("*.gcda"):
+        path.unlink()
+
+
+def _report(folder: Path) -> int:
+    """Lines of core that the tests reach. Templates are counted once, however often made."""
+    gcovr = [sys.executable, "-m", "gcovr", "--root", str(CORE), "--filter", f"{CORE}/"]
+    options = ["--merge-lines", "--exclude-throw-branches"]
+    return subprocess.run([*gcovr, *options, str(folder / "obj")], cwd=folder).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
