@@ -12,6 +12,13 @@ void register_ops();
 
 namespace {
 
+// The host's types and the ops' registration are the process's, and belong to its main interpreter.
+void require_main_interpreter() {
+  if (!in_main_interpreter()) {
+    raise_error(PyExc_ImportError, "demo_ops works in the main interpreter alone");
+  }
+}
+
 // What fails while the module is imported is an ImportError, whatever it was.
 void register_all() {
   std::string reason;
@@ -29,6 +36,7 @@ void register_all() {
 
 PyObject* init_module(PyObject* module) {
   HANDLE_TH_ERRORS
+  require_main_interpreter();
   register_all();
   init_demo_ops_types_0(module);
   init_demo_ops_types_1(module);

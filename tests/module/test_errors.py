@@ -223,6 +223,7 @@ KINDS: dict[str, type[BaseException]] = {
 }
 
 
+@pytest.mark.fault("E1")
 @pytest.mark.parametrize(("kind", "expected"), KINDS.items(), ids=KINDS.keys())
 def test_exceptions_of_kernels(kind: str, expected: type[BaseException]) -> None:
     with pytest.raises(expected) as raised:

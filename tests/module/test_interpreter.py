@@ -324,6 +324,7 @@ BALANCED: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.fault("O3")
 @pytest.mark.parametrize("call", BALANCED.values(), ids=BALANCED.keys())
 def test_reference_counts_are_balanced(call: Callable[[], Any]) -> None:
     watched = [*ARGUMENTS.values(), *ARGUMENTS["list"], *ARGUMENTS["far ints"], Handler]

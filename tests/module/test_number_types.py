@@ -541,6 +541,7 @@ def test_an_int_is_made_concrete(call: Traced, expected: tuple[Any, ...]) -> Non
     assert len(guards) == 1 and guards[0].endswith(", 3)")
 
 
+@pytest.mark.fault("P15")
 @pytest.mark.parametrize(
     "call",
     [

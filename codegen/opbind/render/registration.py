@@ -60,6 +60,7 @@ class LibraryView(NamedTuple):
     module: str
     # Statements: an import fails, a torch::Library is made.
     raise_import_error: str
+    refuse_interpreter: str
     make_library: str
     doc_literals: tuple[str, ...]
     kernels_header: str
@@ -83,6 +84,7 @@ def library_view(plan: BindingPlan) -> LibraryView:
         namespace=library.namespace,
         module=library.module,
         raise_import_error=_raise_import_error(library.module),
+        refuse_interpreter=_refuse_interpreter(library.module),
         make_library=_make_library(plan),
         doc_literals=string_literals(library.doc.strip(), 92),
         kernels_header=f"{library.module}_kernels.h",
@@ -95,6 +97,11 @@ def library_view(plan: BindingPlan) -> LibraryView:
         table_list=wrapped("for (PyMethodDef* functions : {", tables, "}) {", 2),
         type_makers=tuple(types_name(library.module, shard) for shard in with_types),
     )
+
+
+def _refuse_interpreter(module: str) -> str:
+    text = string_literal(f"{module} works in the main interpreter alone")
+    return wrapped("raise_error(", ("PyExc_ImportError", text), ");", 4)
 
 
 def _raise_import_error(module: str) -> str:

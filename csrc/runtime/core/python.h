@@ -73,6 +73,9 @@ inline bool interpreter_is_ending() {
 #endif
 }
 
+/// Whether the caller runs in the main interpreter. The GIL is held.
+inline bool in_main_interpreter() { return PyInterpreterState_GetID(PyInterpreterState_Get()) == 0; }
+
 using FastcallFunction = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
 /// A METH_FASTCALL|METH_KEYWORDS function in the form that PyMethodDef holds.

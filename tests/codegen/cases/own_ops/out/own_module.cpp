@@ -10,6 +10,13 @@ void register_ops();
 
 namespace {
 
+// The host's types and the ops' registration are the process's, and belong to its main interpreter.
+void require_main_interpreter() {
+  if (!in_main_interpreter()) {
+    raise_error(PyExc_ImportError, "own works in the main interpreter alone");
+  }
+}
+
 // What fails while the module is imported is an ImportError, whatever it was.
 void register_all() {
   std::string reason;
@@ -27,6 +34,7 @@ void register_all() {
 
 PyObject* init_module(PyObject* module) {
   HANDLE_TH_ERRORS
+  require_main_interpreter();
   register_all();
   init_own_types_0(module);
   for (PyMethodDef* functions : {own_functions_0}) {

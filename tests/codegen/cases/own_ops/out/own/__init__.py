@@ -8,6 +8,21 @@ import pathlib as _pathlib
 import sys as _sys
 import sysconfig as _sysconfig
 
+
+def _check_interpreter() -> None:
+    """Before torch is imported, which breaks down in a sub-interpreter."""
+    for name in ("_interpreters", "_xxsubinterpreters"):
+        try:
+            interpreters = _importlib.import_module(name)
+        except ImportError:
+            continue
+        if interpreters.get_current() != interpreters.get_main():
+            raise ImportError("own works in the main interpreter alone", name=__name__)
+        return
+
+
+_check_interpreter()
+
 try:
     import torch as _torch
 except ImportError as _error:
