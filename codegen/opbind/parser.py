@@ -94,6 +94,10 @@ _CALL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\(.*\)\Z", re.DOTALL)
 _PLANNED = frozenset({"duplicate-argument", "duplicate-return", "default-order", "default-type"})
 
 
+# Of an own op, which has to be registered, the reader's warnings that are errors.
+_UNREGISTRABLE = frozenset({"torch-refuses", "torch-misreads", "torch-mistypes"})
+
+
 class _FileParser:
     """One file's entries; knows which ops it has met."""
 
@@ -164,9 +168,9 @@ class _FileParser:
             # What stands before the fault may be part of it: no warnings about that.
             self._diagnostics.add(error.diagnostic)
             return None
+        refused = _unregistrable(schema) if is_own else frozenset()
         for warning in warnings.items:
-            if is_own and warning.rule == "torch-refuses":
-                # It has to be registered.
+            if warning.message in refused:
                 self._diagnostics.add(replace(warning, severity=Severity.ERROR))
             elif warning.rule not in _PLANNED:
                 self._diagnostics.add(warning)
@@ -285,6 +289,14 @@ class _FileParser:
             self._error(call.location, message, "bad-deprecated", str(schema.name), hint)
             return None
         return Deprecated(self._in_namespace(schema, False), call.text.strip(), entry.location)
+
+
+def _unregistrable(schema: Schema) -> frozenset[str]:
+    """What the reader says of the canonical text, which is what is registered, that torch could
+    not register."""
+    found = Diagnostics()
+    parse_schema(str(schema), None, found)
+    return frozenset(item.message for item in found.items if item.rule in _UNREGISTRABLE)
 
 
 def _dispatch_keys(keys: RawText) -> Iterator[RawText]:

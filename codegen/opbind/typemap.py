@@ -15,16 +15,19 @@ here, so they cannot disagree. A type is added by adding its row; nothing else k
 from __future__ import annotations
 
 import math
-import sys
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 
 from . import cpp_text
+from .errors import did_you_mean
 from .model import BaseType, Default, DefaultKind, ListType, OptionalType, Type
 
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
+# torch keeps a device's index in a byte.
+_LAST_DEVICE = 127
 
 
 class DefaultFault(Exception):
@@ -57,8 +60,6 @@ class DefaultForms:
     ints: tuple[int, ...] | None = None
     # The text of a string default, which may be too long for one line.
     string: str | None = None
-    # Whether torch's schema parser can read it in a registration.
-    is_registrable: bool = True
 
 
 # Default of an argument -> its forms; `size` is N of `T[N]`, or 0. Raises DefaultFault.
@@ -186,15 +187,7 @@ def _int(default: Default, _size: int) -> DefaultForms:
 def _float(default: Default, _size: int) -> DefaultForms:
     value = _as_float(default)
     if math.isfinite(value):
-        # torch's parser reads no subnormal number.
-        is_registrable = value == 0 or abs(value) >= sys.float_info.min
-        return DefaultForms(
-            f"of_double({value!r})",
-            repr(value),
-            repr(value),
-            default.text,
-            is_registrable=is_registrable,
-        )
+        return DefaultForms(f"of_double({value!r})", repr(value), repr(value), default.text)
     return _non_finite(value, default.text)
 
 
@@ -212,7 +205,7 @@ def _non_finite(value: float, text: str) -> DefaultForms:
     sign = "-" if value < 0 else ""
     name = "quiet_NaN" if math.isnan(value) else "infinity"
     cpp = f"of_double({sign}std::numeric_limits<double>::{name}())"
-    return DefaultForms(cpp, "...", f'float("{value}")', text, is_registrable=False)
+    return DefaultForms(cpp, "...", f'float("{value}")', text)
 
 
 def _string(default: Default, _size: int) -> DefaultForms:
@@ -222,6 +215,25 @@ def _string(default: Default, _size: int) -> DefaultForms:
     cpp = f"of_string({literal}, {cpp_text.byte_length(value)})"
     # inspect reads ASCII alone.
     return DefaultForms(cpp, ascii(value), repr(value), default.text, string=value)
+
+
+# Device types that torch's schema parser takes.
+_DEVICES = (
+    *("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga"),
+    *("maia", "xla", "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone"),
+)
+
+
+def _device(default: Default, size: int) -> DefaultForms:
+    found = re.fullmatch(r"([a-zA-Z_]+)(?::(0|[1-9][0-9]{0,2}))?", str(default.value))
+    if found is None or int(found[2] or 0) > _LAST_DEVICE:
+        hint = f"write 'cuda', or 'cuda:1' with an index up to {_LAST_DEVICE}"
+        raise DefaultFault("default-name", f"{default} is no device", hint)
+    if found[1] not in _DEVICES:
+        message = f"torch has no device '{found[1]}' before some backend brings it"
+        hint = did_you_mean(found[1], _DEVICES) or "take Device? and None"
+        raise DefaultFault("default-name", message, hint)
+    return _string(default, size)
 
 
 def _ints(default: Default, _size: int) -> DefaultForms:
@@ -238,7 +250,9 @@ def _ints(default: Default, _size: int) -> DefaultForms:
 
 
 def _ints_forms(values: tuple[int, ...], text: str) -> DefaultForms:
-    python = f"({', '.join(map(str, values))}{',' if len(values) == 1 else ''})"
+    listed = ", ".join(map(str, values))
+    # inspect drops the comma of (1,) and would show 1.
+    python = f"[{listed}]" if len(values) == 1 else f"({listed})"
     return DefaultForms("", python, python, text, ints=values)
 
 
@@ -308,6 +322,7 @@ _SCALAR_RULES = {
     DefaultKind.BOOL: _bool,
 }
 _STRING_RULES = {DefaultKind.STRING: _string}
+_DEVICE_RULES = {DefaultKind.STRING: _device}
 _INTS_RULES = {DefaultKind.LIST: _ints, DefaultKind.INT: _lone_int}
 _SCALARTYPE_RULES = {
     DefaultKind.NAME: _name_rule(
@@ -686,8 +701,8 @@ _BASE_ROWS = (
         accepts=_DEVICE,
         rank=24,
         ownership=_VALUE,
-        defaults=_STRING_RULES,
-        defaults_text="a quoted string such as 'cpu'",
+        defaults=_DEVICE_RULES,
+        defaults_text="a quoted device such as 'cpu'",
     ),
 )
 

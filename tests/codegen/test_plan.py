@@ -13,7 +13,7 @@ from opbind.errors import Diagnostics
 from opbind.model import Library, Op, SchemaFile
 from opbind.parser import parse_schema
 from opbind.plan import EntryKind, ResultKind, dump, plan
-from opbind.plan.names import cpp_identifiers, python_identifiers, shard_of, stem
+from opbind.plan.names import cpp_identifiers, keyword_aliases, shard_of, stem
 from planning import faults, funcs, function, planned, read, rules
 
 
@@ -264,9 +264,21 @@ def test_cpp_names_avoid_keywords_macros_and_generated_names() -> None:
     assert cpp_identifiers(["int", "int_"]) == {"int": "int__", "int_": "int_"}
 
 
-def test_python_keywords_get_an_underscore_where_source_spells_them() -> None:
-    assert python_identifiers(["from", "to"]) == {"from": "from_", "to": "to"}
-    assert python_identifiers(["from", "from_"])["from"] == "from__"
+def test_python_keywords_have_an_alias_that_source_can_spell() -> None:
+    assert keyword_aliases("from", ["to"]) == ("from_",)
+    assert keyword_aliases("from", ["from_", "from__"]) == ("from___",)
+    assert keyword_aliases("match", []) == ()
+    (signature,) = function(
+        "- func: f(int from, *, int lambda=1, int from_=2) -> int\n"
+        "  dispatch: {CompositeExplicitAutograd: k}\n"
+        "  aliases: {lambda: [lambda_, by]}\n"
+    ).signatures
+    assert [(p.spelled, p.aliases) for p in signature.parameters] == [
+        ("from__", ("from__",)),
+        ("lambda__", ("lambda__", "lambda_", "by")),
+        ("from_", ()),
+    ]
+    assert signature.parameters[1].further_names == ("lambda_", "by")
 
 
 def test_a_name_that_cpp_cannot_have_stays_in_python() -> None:

@@ -8,6 +8,7 @@ entry is left out of the plan.
 from __future__ import annotations
 
 import keyword
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -136,6 +137,21 @@ def _check_duplicates(op: Op, library: Library) -> Iterator[Fault]:
         seen |= {result.name} if result.name else set()
 
 
+# What the types of named results have themselves.
+_NO_FIELD = re.compile(r"__\w+__|n_(sequence_|unnamed_)?fields")
+
+
+def _check_fields(op: Op, library: Library) -> Iterator[Fault]:
+    for result in op.schema.returns if op.is_own else ():
+        if _NO_FIELD.fullmatch(result.name or ""):
+            yield Fault(
+                "taken-name",
+                f"Python's tuples need the name '{result.name}' for themselves",
+                "give the return another",
+                result.location,
+            )
+
+
 # --- types and defaults -------------------------------------------------------------------------
 
 
@@ -168,7 +184,7 @@ def _is_returnable(result: Return) -> bool:
 
 def _check_defaults(op: Op, library: Library) -> Iterator[Fault]:
     for argument in op.schema.arguments:
-        yield from _default_faults(argument, op)
+        yield from _default_faults(argument)
     has_default = ""
     for argument in op.schema.positional:
         if argument.default is not None:
@@ -183,26 +199,18 @@ def _check_defaults(op: Op, library: Library) -> Iterator[Fault]:
             )
 
 
-def _default_faults(argument: Argument, op: Op) -> Iterator[Fault]:
+def _default_faults(argument: Argument) -> Iterator[Fault]:
     row = typemap.find(argument.type)
     if row is None or argument.default is None:
         return
     subject = f"argument '{argument.name}'"
     try:
-        forms = row.default_forms(argument.default, typemap.list_size(argument.type))
+        row.default_forms(argument.default, typemap.list_size(argument.type))
     except typemap.DefaultFault as fault:
         hint = did_you_mean(str(argument.default), fault.candidates) or fault.hint
         if argument.default.text == "None" and not isinstance(argument.type, OptionalType):
             hint = f"write {argument.type}? {argument.name}=None"
         yield Fault(fault.rule, f"{subject}: {fault.message}", hint, argument.default_location)
-        return
-    if op.is_own and not forms.is_registrable:
-        yield Fault(
-            "default-not-registrable",
-            f"{subject}: torch cannot register a default of {argument.default}",
-            "give no default, or take float? and None",
-            argument.default_location,
-        )
 
 
 # --- mutation -----------------------------------------------------------------------------------
@@ -295,10 +303,11 @@ def _kernel_faults(kernel: Kernel, op: Op) -> Iterator[Fault]:
     if kernel.name == "ops":
         yield Fault("invalid-name", "a kernel cannot be called 'ops'", "", kernel.location)
     if not all(map(names.is_cpp_name, parts)):
+        capitals = any(map(str.isupper, parts))
         yield Fault(
             "invalid-name",
             f"'{kernel.name}' is no name of a C++ function",
-            "it is a keyword, or a macro's name",
+            "names in capitals are macros'" if capitals else "it is a keyword, or a macro's name",
             kernel.location,
         )
 
@@ -369,6 +378,7 @@ _CHECKS: tuple[_Check, ...] = (
     _check_python_name,
     _check_namespace,
     _check_duplicates,
+    _check_fields,
     _check_types,
     _check_defaults,
     _check_mutation,
@@ -381,15 +391,10 @@ _CHECKS: tuple[_Check, ...] = (
 
 # --- the library ----------------------------------------------------------------------------------
 
-_TAKEN_NAMESPACES = ("aten", "at", "c10", "opbind", "prim", "prims", "std", "torch")
-
 
 def check_library(library: Library, has_own_ops: bool, diagnostics: Diagnostics) -> None:
     location = library.location or Location("<unknown>")
-    is_usable = names.is_identifier(library.namespace) and not (
-        library.namespace in names.CPP_KEYWORDS or library.namespace in _TAKEN_NAMESPACES
-    )
-    if has_own_ops and not is_usable:
+    if has_own_ops and not names.is_namespace(library.namespace):
         diagnostics.error(
             location,
             f"the namespace '{library.namespace}' cannot hold a library's ops",

@@ -11,6 +11,7 @@ Where C++ text stands here it is a name, a type or an expression, never a line.
 
 from __future__ import annotations
 
+import keyword
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -92,8 +93,18 @@ class Parameter:
     takes_numbers: bool = False
     # None is taken and means the default, which is not None.
     none_is_default: bool = False
+    # Further names. Where `name` is a keyword of Python, the first is how source spells it.
     aliases: tuple[str, ...] = ()
     location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def spelled(self) -> str:
+        """The name as Python source can have it."""
+        return self.aliases[0] if keyword.iskeyword(self.name) else self.name
+
+    @property
+    def further_names(self) -> tuple[str, ...]:
+        return tuple(alias for alias in self.aliases if alias != self.spelled)
 
     @property
     def accepts(self) -> frozenset[str]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from ..cpp_text import COLUMNS
 from ..plan import BindingPlan, Function, Parameter, Signature, StructSeq
-from ..plan.names import python_identifiers
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +191,11 @@ class _Overload:
 
     def heads(self) -> Iterator[str]:
         parameters = self.signature.parameters
-        spelled = python_identifiers(p.name for p in parameters)
-        yield self._head(self._parameters(spelled))
+        yield self._head(self._parameters())
         if self.signature.varargs_int_list:
-            yield self._head(self._varargs(spelled))
-        for i in range(max((len(p.aliases) for p in parameters), default=0)):
-            yield self._head(self._aliased(spelled, i))
+            yield self._head(self._varargs())
+        for i in range(max((len(p.further_names) for p in parameters), default=0)):
+            yield self._head(self._aliased(i))
 
     def _head(self, parameters: Sequence[str]) -> str:
         returns = self._returns()
@@ -213,27 +211,27 @@ class _Overload:
             return one.stub_name
         return self.types.spelled(self.signature.stub_return)
 
-    def _parameters(self, spelled: dict[str, str]) -> list[str]:
-        parts = [self._parameter(p, spelled[p.name]) for p in self.signature.parameters]
+    def _parameters(self) -> list[str]:
+        parts = [self._parameter(p, p.spelled) for p in self.signature.parameters]
         if self.signature.max_positional < len(parts):
             parts.insert(self.signature.max_positional, "*")
         return parts
 
-    def _varargs(self, spelled: dict[str, str]) -> list[str]:
+    def _varargs(self) -> list[str]:
         """`f(1, 2)` for `f((1, 2))`."""
         first, *rest = self.signature.parameters
-        lone = f"*{spelled[first.name]}: {self.types.spelled(first.row.stub_lone)}"
-        return [lone, *(self._parameter(p, spelled[p.name]) for p in rest)]
+        lone = f"*{first.spelled}: {self.types.spelled(first.row.stub_lone)}"
+        return [lone, *(self._parameter(p, p.spelled) for p in rest)]
 
-    def _aliased(self, spelled: dict[str, str], index: int) -> list[str]:
+    def _aliased(self, index: int) -> list[str]:
         """Under further names, which are given by keyword; the first of them must be."""
         parts: list[str] = []
         found = False
         for i, parameter in enumerate(self.signature.parameters):
-            has_alias = index < len(parameter.aliases)
+            has_alias = index < len(parameter.further_names)
             if "*" not in parts and (has_alias or i >= self.signature.max_positional):
                 parts.append("*")
-            name = parameter.aliases[index] if has_alias else spelled[parameter.name]
+            name = parameter.further_names[index] if has_alias else parameter.spelled
             parts.append(self._parameter(parameter, name, required=has_alias and not found))
             found = found or has_alias
         return parts

@@ -88,6 +88,8 @@ def add(
     add(Tensor input, Scalar other, Scalar alpha=1) -> Tensor
 
     self + alpha * other.
+
+    By keyword also: y for other.
     """
 
 @overload
@@ -179,7 +181,10 @@ def cat(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """cat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor"""
+    """cat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor
+
+    By keyword also: axis for dim.
+    """
 
 @overload
 def cat(
@@ -324,6 +329,8 @@ def mean(
     """mean(Tensor input, *, ScalarType? dtype=None) -> Tensor
     mean(Tensor input, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor?
         out=None) -> Tensor
+
+    By keyword also: axis for dim, keepdims for keepdim.
     """
 
 @overload
@@ -512,6 +519,8 @@ def sum(
     """sum(Tensor input, *, ScalarType? dtype=None) -> Tensor
     sum(Tensor input, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor?
         out=None) -> Tensor
+
+    By keyword also: axis for dim, keepdims for keepdim.
     """
 
 @overload
