@@ -9,11 +9,12 @@
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 from .errors import Diagnostics, Location
-from .plan import BindingPlan, Function, Signature
+from .plan import BindingPlan, Function, Signature, StructSeq
 from .plan.check import location_of
 from .plan.order import covers
 
@@ -36,6 +37,7 @@ def verify(plan: BindingPlan, diagnostics: Diagnostics) -> None:
         _verify_sizes(function, diagnostics)
         _verify_module_name(function, taken, diagnostics)
     _verify_cpp_names(plan, diagnostics)
+    _verify_results(plan, diagnostics)
     _verify_kernels(plan, diagnostics)
 
 
@@ -144,18 +146,33 @@ def _report_repeats(names: Iterable[tuple[str, Function]], diagnostics: Diagnost
 def _report_name(name: str, location: Location, diagnostics: Diagnostics) -> None:
     diagnostics.error(
         location,
-        f"two functions would have the C++ name '{name}'",
+        f"two things would have the C++ name '{name}'",
         hint="rename an op or an overload",
         rule="cpp-name",
     )
 
 
+def _verify_results(plan: BindingPlan, diagnostics: Diagnostics) -> None:
+    """Named results of one name have the same fields, in C++ and in the stub."""
+    seen: dict[str, StructSeq] = {}
+    for function in plan.functions:
+        for signature in function.signatures:
+            one = signature.structseq
+            if one and any(seen.setdefault(n, one) != one for n in (one.name, one.stub_name)):
+                _report_name(f"return_type_{one.name}", _place(signature), diagnostics)
+
+
 def _verify_kernels(plan: BindingPlan, diagnostics: Diagnostics) -> None:
-    """A kernel may serve several ops of one C++ type, not of several."""
+    """A kernel may serve several ops of one C++ type, not of several; and is no namespace."""
+    kernels = [kernel.function for op in plan.own_ops for kernel in op.kernels]
+    namespaces = {f"{plan.library.namespace}::ops", *(k.namespace for k in kernels)}
+    prefixes = {n[: i.start()] for n in namespaces for i in re.finditer("::|$", n)}
     types: dict[str, str] = {}
     for op in plan.own_ops:
         for kernel in op.kernels:
             name, type_ = kernel.function.qualified, op.signature.function_type
+            if name in prefixes:
+                _report_name(name, location_of(op.op), diagnostics)
             if types.setdefault(name, type_) != type_:
                 diagnostics.error(
                     location_of(op.op),

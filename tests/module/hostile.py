@@ -78,8 +78,8 @@ ALIKE = _words(
 )
 TENSORS = _words(
     """
-    r args nargs kwnames parser parsed_args module self host opbind at c10 std torch hostile guard
-    ks handle m op result tensors input new errno from keys
+    r args nargs kwnames parser parsed_args module host opbind at c10 std torch hostile guard ks
+    handle m op result tensors input new errno from keys out
     """
 )
 # Functions, and their ops.
@@ -394,8 +394,9 @@ def _ops() -> Iterator[Echo]:
 
 
 OPS = tuple(_ops())
-
-
+# Ops of tensors, for the code that stands between a call and the kernel: names of the arguments.
+CLONES = {f"clones_{i}": tuple(names) for i, names in enumerate(_chunks(TENSORS, 8))}
+WRITERS = {f"writes_{i}": tuple(names) for i, names in enumerate(_chunks(TENSORS, 8))}
 DOC = "\n".join(text for text in TEXTS if len(text) < 100 and "\0" not in text)
 
 # --- files ------------------------------------------------------------------------------------
@@ -415,7 +416,9 @@ def _yaml_character(character: str) -> str:
 def yaml_text() -> str:
     doc = quoted(DOC)
     head = f"library:\n  namespace: {NAMESPACE}\n  module: {MODULE}\n  doc: {doc}\nfunctions:\n"
-    return head + "".join(map(_entry, OPS))
+    clones = (_clones(*item) for item in CLONES.items())
+    writers = (_writes(*item) for item in WRITERS.items())
+    return head + "".join((*map(_entry, OPS), *clones, *writers))
 
 
 def _entry(op: Echo) -> str:
@@ -431,6 +434,37 @@ def _entry(op: Echo) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _clones(op: str, names: Sequence[str]) -> str:
+    fields = ", ".join(f"Tensor {name}" for name in names)
+    # A CUDA kernel has its device set.
+    dispatch = f"{{CPU: clones_of_{len(names)}, Meta: clones_of_{len(names)}, CUDA: cuda_{op}}}"
+    return f"- func: {op}({fields}) -> ({fields})\n  dispatch: {dispatch}\n"
+
+
+def _writes(op: str, names: Sequence[str]) -> str:
+    args = ", ".join(f"Tensor({'abcdefgh'[i]}!) {name}" for i, name in enumerate(names))
+    kernel = f"write_to_{len(names)}"
+    return f"- func: {op}({args}) -> ()\n  dispatch: {{CPU: {kernel}, Meta: {kernel}}}\n"
+
+
 def cpp_text() -> str:
     kernels = {op.kernel: op.definition() for op in OPS}
-    return f'#include "{MODULE}_kernels.h"\n' + "".join(kernels.values())
+    parts = [f'#include "{MODULE}_kernels.h"\n', *kernels.values()]
+    for count in sorted({len(names) for names in CLONES.values()}):
+        parts.append(_clones_kernel(f"clones_of_{count}", count))
+        parts.append(_writes_kernel(f"write_to_{count}", count))
+    parts += (_clones_kernel(f"cuda_{op}", len(names)) for op, names in CLONES.items())
+    return "".join(parts)
+
+
+def _clones_kernel(name: str, count: int) -> str:
+    types = ", ".join(["at::Tensor"] * count)
+    args = ", ".join(f"const at::Tensor& a{i}" for i in range(count))
+    values = ", ".join(f"a{i}.clone()" for i in range(count))
+    return f"std::tuple<{types}> {NAMESPACE}::{name}({args}) {{ return {{{values}}}; }}\n"
+
+
+def _writes_kernel(name: str, count: int) -> str:
+    args = ", ".join(f"at::Tensor& a{i}" for i in range(count))
+    statements = " ".join(f"a{i}.add_({i + 1});" for i in range(count))
+    return f"void {NAMESPACE}::{name}({args}) {{ {statements} }}\n"

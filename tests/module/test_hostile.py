@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import keyword
 import struct
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -101,6 +103,42 @@ def test_fields_have_the_names(module: ModuleType, op: Echo) -> None:
         assert _exactly(getattr(result, arg.name)) == _exactly(result[i]), arg.name
 
 
+@each_op
+def test_python_source_can_name_the_arguments(module: ModuleType, op: Echo) -> None:
+    keywords = {a.spelled: a.other for a in op.args}
+    assert not any(map(keyword.iskeyword, keywords))
+    _check(getattr(module, op.function)(**keywords), op, [a.other for a in op.args])
+
+
+# --- tensors ----------------------------------------------------------------------------------
+
+
+def _tensors(names: Sequence[str]) -> dict[str, torch.Tensor]:
+    return {name: torch.full((2,), float(i)) for i, name in enumerate(names)}
+
+
+@pytest.mark.parametrize(("op", "names"), hostile.CLONES.items(), ids=hostile.CLONES)
+def test_tensors_arrive(module: ModuleType, op: str, names: Sequence[str]) -> None:
+    given = _tensors(names)
+    for requires_grad in (False, True):
+        for result in (
+            getattr(module, op)(*given.values()),
+            getattr(module, op)(**given),
+            getattr(torch.ops.hostile, op)(**given),
+        ):
+            assert [t.tolist() for t in result] == [t.tolist() for t in given.values()]
+            assert {t.requires_grad for t in result} == {requires_grad}
+        given[names[-1]].requires_grad_()
+
+
+@pytest.mark.parametrize(("op", "names"), hostile.WRITERS.items(), ids=hostile.WRITERS)
+def test_written_tensors_arrive(module: ModuleType, op: str, names: Sequence[str]) -> None:
+    given = _tensors(names)
+    assert getattr(module, op)(**given) is None
+    assert [t.tolist() for t in given.values()] == [[2.0 * i + 1] * 2 for i in range(len(names))]
+    assert {t._version for t in given.values()} == {1}
+
+
 # --- torch's registration -------------------------------------------------------------------
 
 
@@ -162,3 +200,40 @@ def test_the_stub_shows_the_defaults(definitions: Definitions, op: Echo) -> None
     doc = ast.get_docstring(node, clean=False) or ""
     # Long lines are broken.
     assert "".join(op.doc.split()) in "".join(doc.split())
+
+
+def test_the_librarys_doc_is_whole(lib: Path, module: ModuleType) -> None:
+    assert hostile.DOC.strip() in (module._C.__doc__ or "")
+    assert "".join(hostile.DOC.split()) in "".join((module.__doc__ or "").split())
+    stub = ast.parse((lib / hostile.MODULE / "__init__.pyi").read_text(encoding="utf-8"))
+    assert ast.get_docstring(stub, clean=False) == module.__doc__
+
+
+# --- mypy -------------------------------------------------------------------------------------
+
+
+def _client(ops: Sequence[Echo]) -> str:
+    """Calls with every argument that has a literal in Python, by its spelled name."""
+    lines = ["import torch", f"import {hostile.MODULE} as m"]
+    for op in ops:
+        # To a type checker, what begins with two underscores is given by position.
+        checked = [a for a in op.args if not a.name.startswith("__") and op.name != "__abs__"]
+        named = (f"{a.spelled}={a.other!r}" for a in checked if len(repr(a.other)) < 1000)
+        lines.append(f"m.{op.function}({', '.join(named)})")
+        positional = ", ".join(repr(a.value) for a in op.args if len(repr(a.value)) < 1000)
+        lines.append(f"m.{op.function}({positional})")
+    return "\n".join(lines) + "\n"
+
+
+def test_mypy_takes_the_stub_and_the_calls(lib: Path, tmp_path: Path) -> None:
+    client = tmp_path / "client.py"
+    client.write_text(_client(OPS), encoding="utf-8")
+    stub = lib / hostile.MODULE / "__init__.pyi"
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", client, stub],
+        capture_output=True,
+        text=True,
+        env={"MYPYPATH": str(lib), "PATH": ""},
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

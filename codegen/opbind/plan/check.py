@@ -269,7 +269,7 @@ def _check_kernels(op: Op, library: Library) -> Iterator[Fault]:
     if not op.is_own:
         return
     for kernel in op.kernels:
-        yield from _kernel_faults(kernel, op)
+        yield from _kernel_faults(kernel, op, library)
     keys = [kernel.dispatch_key for kernel in op.kernels]
     composite = any(map(is_composite_key, keys))
     may_hold = any("Tensor" in str(argument.type) for argument in op.schema.arguments)
@@ -282,7 +282,12 @@ def _check_kernels(op: Op, library: Library) -> Iterator[Fault]:
         )
 
 
-def _kernel_faults(kernel: Kernel, op: Op) -> Iterator[Fault]:
+def _kernel_faults(kernel: Kernel, op: Op, library: Library) -> Iterator[Fault]:
+    yield from _kernel_key_faults(kernel, op)
+    yield from _kernel_name_faults(kernel, library)
+
+
+def _kernel_key_faults(kernel: Kernel, op: Op) -> Iterator[Fault]:
     key = kernel.dispatch_key
     if is_autograd_key(key) and op.autograd is not AutogradPolicy.EXTERNAL:
         yield Fault(
@@ -298,10 +303,19 @@ def _kernel_faults(kernel: Kernel, op: Op) -> Iterator[Fault]:
             "what the schema marks as written, (a!), has its version bumped",
             kernel.location,
         )
-    parts = kernel.name.split("::")
-    # `ops` is the namespace of the library's callers.
-    if kernel.name == "ops":
-        yield Fault("invalid-name", "a kernel cannot be called 'ops'", "", kernel.location)
+
+
+def _kernel_name_faults(kernel: Kernel, library: Library) -> Iterator[Fault]:
+    *namespaces, _ = parts = kernel.name.split("::")
+    # There the library puts the functions that call its ops.
+    is_taken = namespaces[:2] == [library.namespace, "ops"]
+    if is_taken or names.hides_others(namespaces):
+        yield Fault(
+            "invalid-name",
+            f"the namespace '{'::'.join(namespaces)}' cannot hold a kernel",
+            "it is taken, or has the name of something that generated code needs",
+            kernel.location,
+        )
     if not all(map(names.is_cpp_name, parts)):
         capitals = any(map(str.isupper, parts))
         yield Fault(

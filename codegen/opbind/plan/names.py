@@ -68,15 +68,11 @@ _C_LIBRARY = _words(
     truncate uint ulong umask uname unlink ushort usleep wait write
     """
 )
-# Types and namespaces of the runtime, which generated code stands among; and others' namespaces.
+# Namespaces of others, and what is declared in the runtime's, where generated code stands.
 _TAKEN_NAMESPACES = _words(
     """
     aten at c10 opbind prim prims std torch
-    autograd detail host
-    BoundSignature CallArguments DefaultValue FastcallFunction FunctionParameter FunctionSignature
-    FunctionSignatures IntList Mismatch OptionalIntList OptionalString OptionalTensorRef Outcome
-    OverloadedArgs ParameterType ParsedArgs PythonArgParser PythonArgs SmallBuffer String
-    THPObjectPtr THPPointer
+    autograd detail host impl python_error utils
     """
 )
 # Functions of the runtime, by what stands behind "THPVariable_".
@@ -95,8 +91,14 @@ def is_cpp_name(name: str) -> bool:
 
 def is_namespace(name: str) -> bool:
     """Whether a library may have the name for its namespace, in C++ and in torch."""
-    taken = _C_LIBRARY | _TAKEN_NAMESPACES
-    return is_identifier(name) and is_cpp_name(name) and name not in taken
+    taken = CPP_KEYWORDS | _MACROS | _C_LIBRARY | _TAKEN_NAMESPACES
+    return is_identifier(name) and name not in taken
+
+
+def hides_others(namespaces: Iterable[str]) -> bool:
+    """Whether code in the nested namespaces would miss what generated declarations name."""
+    outer, *inner = (*namespaces, "")
+    return outer in _C_LIBRARY | {"opbind"} or not {"at", "c10", "std"}.isdisjoint(inner)
 
 
 def entry_name(attribute: str) -> str:
