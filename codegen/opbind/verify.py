@@ -3,7 +3,8 @@
 - an overload that no call reaches, since an earlier one takes all that it takes;
 - two overloads that no call tells apart;
 - one C++ name for two things;
-- a function's name that the package or its stub needs for something else.
+- a function's name that the package or its stub needs for something else;
+- an op that torch.compile cannot trace (a warning).
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 from .errors import Diagnostics, Location
-from .plan import BindingPlan, Function, Signature, StructSeq
+from .plan import BindingPlan, Function, OwnOp, Signature, StructSeq
 from .plan.check import location_of
+from .plan.keys import is_composite_key
 from .plan.order import covers
 
 # What the package's own __init__ and its stub use, and what a module object has.
@@ -39,6 +41,9 @@ def verify(plan: BindingPlan, diagnostics: Diagnostics) -> None:
     _verify_cpp_names(plan, diagnostics)
     _verify_results(plan, diagnostics)
     _verify_kernels(plan, diagnostics)
+    # Advice, for a library that is otherwise good.
+    for op in () if diagnostics.has_errors else plan.own_ops:
+        _verify_fake(op, diagnostics)
 
 
 def _place(signature: Signature) -> Location:
@@ -181,3 +186,21 @@ def _verify_kernels(plan: BindingPlan, diagnostics: Diagnostics) -> None:
                     hint="give each its own name",
                     rule="cpp-name",
                 )
+
+
+# --- what can be traced ---------------------------------------------------------------------------
+
+
+def _verify_fake(own: OwnOp, diagnostics: Diagnostics) -> None:
+    op, keys = own.op, [kernel.dispatch_key for kernel in own.kernels]
+    has_fake = op.fake or any(is_composite_key(k) or k.endswith("Meta") for k in keys)
+    # A number that is read from data has no shape to tell.
+    if has_fake or not all("Tensor" in str(result.type) for result in op.schema.returns):
+        return
+    diagnostics.warning(
+        op.kernels[0].location or location_of(op),
+        "nothing says what shapes the op gives: torch.compile and meta tensors refuse it",
+        subject=str(op.schema.name),
+        hint="add a kernel for Meta to dispatch, or fake: module:function",
+        rule="no-fake",
+    )

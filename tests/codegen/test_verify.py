@@ -178,9 +178,9 @@ def test_overloads_with_names_of_their_own() -> None:
 def test_a_kernel_of_two_types() -> None:
     entries = """\
         - func: f(Tensor x) -> Tensor
-          dispatch: {CPU: same}
+          dispatch: {CPU: same, Meta: same}
         - func: g(Tensor x, int n) -> Tensor
-          dispatch: {CPU: same}
+          dispatch: {CPU: same, Meta: same}
         """
     assert rules(entries) == ["cpp-name"]
     assert rules(entries.replace(", int n", "")) == []
