@@ -71,10 +71,11 @@ def gen(
     if list_outputs:
         click.echo("".join(f"{out / f.path}\n" for f in generated.files), nl=False)
         return
+    inputs = (file,) if deprecated is None else (file, deprecated)
+    rule = "" if depfile is None else _make_rule(generated, inputs, out)
     _write(generated, file, out, check)
     if depfile is not None and not check:
-        inputs = (file,) if deprecated is None else (file, deprecated)
-        _write_depfile(depfile, generated, inputs, out)
+        _write_depfile(depfile, rule)
 
 
 @main.command()
@@ -225,20 +226,29 @@ def _write(generated: Generated, file: Path, out: Path, check: bool) -> None:
         click.echo(f"{change.kind.value} {out / change.path}", err=True)
 
 
-def _write_depfile(depfile: Path, generated: Generated, files: Sequence[Path], out: Path) -> None:
+def _make_rule(generated: Generated, files: Sequence[Path], out: Path) -> str:
     """`outputs: inputs` in Make's words: what makes a generated file stale."""
     package = Path(__file__).parent
-    sources = sorted([*package.rglob("*.py"), *render.template_files()])
-    outputs = " ".join(_escaped(out / f.path) for f in generated.files)
-    inputs = " ".join(_escaped(p) for p in (*files, *sources))
+    inputs = (*files, *sorted([*package.rglob("*.py"), *render.template_files()]))
+    outputs = [out / f.path for f in generated.files]
+    unspeakable = [p for p in (*outputs, *inputs) if re.search(r"[\x00-\x1f]", str(p))]
+    if unspeakable:
+        message = f"a depfile cannot name {str(unspeakable[0])!r}, which has a control character"
+        raise click.BadParameter(message, param_hint="--depfile")
+    # In a target, where % stands for any text.
+    targets = " ".join(_escaped(p, " #:%") for p in outputs)
+    return f"{targets}: {' '.join(_escaped(p, ' #:') for p in inputs)}\n"
+
+
+def _write_depfile(depfile: Path, rule: str) -> None:
     try:
-        writer.write_text(depfile, f"{outputs}: {inputs}\n")
+        writer.write_text(depfile, rule)
     except writer.WriteError as error:
         click.echo(f"opbind: {error}", err=True)
         raise Exit(2) from None
 
 
-def _escaped(path: Path) -> str:
+def _escaped(path: Path, special: str) -> str:
     """As Make and ninja read it: a backslash is one unless it stands before what it escapes."""
-    text = re.sub(r"(\\*)([ #:])", r"\1\1\\\2", str(path))
+    text = re.sub(rf"(\\*)([{special}])", r"\1\1\\\2", str(path))
     return text.replace("$", "$$")

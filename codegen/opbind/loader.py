@@ -757,6 +757,8 @@ def _split(node: RawText) -> Iterator[RawText]:
 
 def _text_fault(spec: Field, text: str) -> str:
     """What the text must be instead; '' if it is good."""
+    if "\0" in text:
+        return "delete the NUL character, which ends a text of C and of Python's docs"
     if spec.kind is FieldKind.FLAG:
         good = text in ("true", "True", "TRUE", "false", "False", "FALSE")
         return "" if good else "write true or false"

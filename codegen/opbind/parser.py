@@ -94,6 +94,10 @@ _FAKE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*\Z", re.ASCII)
 _PLANNED = frozenset({"duplicate-argument", "duplicate-return", "default-order", "default-type"})
 
 
+# Of an own op, which has to be registered, the reader's warnings that are errors.
+_UNREGISTRABLE = frozenset({"torch-refuses", "torch-misreads", "torch-mistypes"})
+
+
 class _FileParser:
     """One file's entries; knows which ops it has met."""
 
@@ -165,11 +169,11 @@ class _FileParser:
             # What stands before the fault may be part of it: no warnings about that.
             self._diagnostics.add(error.diagnostic)
             return None
+        is_registered = is_own and self._library.has_torch
+        refused = _unregistrable(schema) if is_registered else frozenset()
         for warning in warnings.items:
-            if is_own and warning.rule == "torch-refuses":
-                # It has to be registered, on a host of torch's.
-                if self._library.has_torch:
-                    self._diagnostics.add(replace(warning, severity=Severity.ERROR))
+            if warning.message in refused:
+                self._diagnostics.add(replace(warning, severity=Severity.ERROR))
             elif warning.rule not in _PLANNED:
                 self._diagnostics.add(warning)
         return schema
@@ -290,6 +294,14 @@ class _FileParser:
             self._error(found.location, message, "bad-deprecated", str(schema.name), hint)
             return None
         return Deprecated(self._in_namespace(schema, False), called, arguments, entry.location)
+
+
+def _unregistrable(schema: Schema) -> frozenset[str]:
+    """What the reader says of the canonical text, which is what is registered, that torch could
+    not register."""
+    found = Diagnostics()
+    parse_schema(str(schema), None, found)
+    return frozenset(item.message for item in found.items if item.rule in _UNREGISTRABLE)
 
 
 def _dispatch_keys(keys: RawText) -> Iterator[RawText]:

@@ -49,6 +49,7 @@ RULES = {
     "namespace-depth": "more than one '::' in a name",
     "torch-refuses": "PyTorch's C++ parser refuses it, so it cannot be registered",
     "torch-misreads": "PyTorch's C++ parser reads another value",
+    "torch-mistypes": "PyTorch keeps a value of another type, which no kernel can take",
     "type-variable": "a type that is read as a type variable",
     "alias-dropped": "an alias mark that PyTorch drops",
     "duplicate-argument": "two arguments of one name",
@@ -523,7 +524,12 @@ class Reader:
             self._warn(start, message, "default-type")
         elif _is_refused(found, type_):
             message = f"PyTorch's parser takes no such default for {type_}"
-            self._warn(start, message, "torch-refuses", "give none, or take T? and None")
+            hint = "None" if isinstance(type_, OptionalType) else "take T? and None"
+            self._warn(start, message, "torch-refuses", f"give none, or {hint}")
+        elif _is_mistyped(found, type_):
+            message = f"PyTorch makes no {type_} of the default {shortened(str(found))}"
+            hint = f"write {found}.0" if str(type_) == "float?" else "take None for a default"
+            self._warn(start, message, "torch-mistypes", hint)
         return found
 
     def _value(self, element: Type, depth: int) -> Default:
@@ -585,7 +591,8 @@ class Reader:
         read, shown = _torch_reads(token.text, found, element), shortened(token.text)
         if read == "":
             message = f"PyTorch's parser refuses the number {shown}"
-            self._warn(token, message, "torch-refuses")
+            hint = f"write {found}" if _underflows(token.text, found) else ""
+            self._warn(token, message, "torch-refuses", hint)
         elif read is not None:
             message = f"PyTorch reads {shown} as {read}"
             self._warn(token, message, "torch-misreads", f"write {shortened(str(found))}")
@@ -752,6 +759,18 @@ def _is_refused(default: Default, type_: Type) -> bool:
     if isinstance(default.value, tuple):
         return any(_is_foreign_name(item, type_) for item in default.value)
     return default.kind in (DefaultKind.NAME, DefaultKind.NONE)
+
+
+def _is_mistyped(default: Default, type_: Type) -> bool:
+    """Whether PyTorch, which does not look into optionals, keeps a value of another type."""
+    if not isinstance(type_, OptionalType) or default.kind is DefaultKind.NONE:
+        return False
+    element = type_.element
+    return (
+        isinstance(element, ListType)
+        or str(element) == "Device"
+        or (str(element) == "float" and default.kind is DefaultKind.INT)
+    )
 
 
 def _is_foreign_name(default: Default, type_: Type) -> bool:

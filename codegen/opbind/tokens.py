@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from enum import Enum
 from typing import NamedTuple
 
@@ -133,7 +134,9 @@ def int_default(value: int) -> Default:
 def float_default(value: float) -> Default:
     # One object for all: a NaN equals nothing but itself, and defaults are compared.
     value = math.nan if math.isnan(value) else value
-    return Default(DefaultKind.FLOAT, value, repr(value))
+    # C's strtod, by which PyTorch reads, takes a subnormal number in hexadecimal alone.
+    is_subnormal = 0 < abs(value) < sys.float_info.min
+    return Default(DefaultKind.FLOAT, value, value.hex() if is_subnormal else repr(value))
 
 
 def _read_hex(text: str, sign: str) -> Default:

@@ -15,16 +15,19 @@ here, so they cannot disagree. A type is added by adding its row; nothing else k
 from __future__ import annotations
 
 import math
-import sys
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
 from . import cpp_text
+from .errors import did_you_mean
 from .model import BaseType, Default, DefaultKind, ListType, OptionalType, Type
 
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
+# torch keeps a device's index in a byte.
+_LAST_DEVICE = 127
 
 
 class DefaultFault(Exception):
@@ -60,8 +63,6 @@ class DefaultForms:
     elements: tuple[str, ...] | None = None
     # The text of a string default, which may be too long for one line.
     string: str | None = None
-    # Whether torch's schema parser can read it in a registration.
-    is_registrable: bool = True
 
 
 # Default of an argument -> its forms; `size` is N of `T[N]`, or 0. Raises DefaultFault.
@@ -208,12 +209,7 @@ def _float(default: Default, _size: int) -> DefaultForms:
     value = _as_float(default)
     if math.isfinite(value):
         return DefaultForms(
-            f"of_double({value!r})",
-            repr(value),
-            repr(value),
-            repr(value),
-            default.text,
-            is_registrable=not _is_subnormal(default),
+            f"of_double({value!r})", repr(value), repr(value), repr(value), default.text
         )
     return _non_finite(value, default.text)
 
@@ -233,7 +229,7 @@ def _non_finite(value: float, text: str) -> DefaultForms:
     name = "quiet_NaN" if math.isnan(value) else "infinity"
     cpp = f"{sign}std::numeric_limits<double>::{name}()"
     stub = f'float("{value}")'
-    return DefaultForms(f"of_double({cpp})", cpp, "...", stub, text, is_registrable=False)
+    return DefaultForms(f"of_double({cpp})", cpp, "...", stub, text)
 
 
 def _string(default: Default, _size: int) -> DefaultForms:
@@ -245,7 +241,22 @@ def _string(default: Default, _size: int) -> DefaultForms:
     return DefaultForms(*cpp, ascii(value), repr(value), default.text, string=value)
 
 
+# Device types that torch's schema parser takes.
+_DEVICES = (
+    *("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga"),
+    *("maia", "xla", "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone"),
+)
+
+
 def _device(default: Default, size: int) -> DefaultForms:
+    found = re.fullmatch(r"([a-zA-Z_]+)(?::(0|[1-9][0-9]{0,2}))?", str(default.value))
+    if found is None or int(found[2] or 0) > _LAST_DEVICE:
+        hint = f"write 'cuda', or 'cuda:1' with an index up to {_LAST_DEVICE}"
+        raise DefaultFault("default-name", f"{default} is no device", hint)
+    if found[1] not in _DEVICES:
+        message = f"torch has no device '{found[1]}' before some backend brings it"
+        hint = did_you_mean(found[1], _DEVICES) or "take Device? and None"
+        raise DefaultFault("default-name", message, hint)
     forms = _string(default, size)
     return replace(forms, value=f"at::Device({cpp_text.string_literal(forms.string or '')})")
 
@@ -263,7 +274,6 @@ def _complex(default: Default, _size: int) -> DefaultForms:
         python,
         default.text,
         elements=parts,
-        is_registrable=not _is_subnormal(default),
     )
 
 
@@ -318,7 +328,8 @@ class _ListDefault:
 
     def _forms(self, elements: Sequence[tuple[str, str]], default: Default) -> DefaultForms:
         joined = ", ".join(python for _, python in elements)
-        python = f"({joined}{',' if len(elements) == 1 else ''})"
+        # inspect drops the comma of (1,) and would show 1.
+        python = f"[{joined}]" if len(elements) == 1 else f"({joined})"
         values = tuple(cpp for cpp, _ in elements)
         return DefaultForms(
             self.maker,
@@ -327,18 +338,7 @@ class _ListDefault:
             python,
             default.text,
             elements=values,
-            is_registrable=not any(map(_is_subnormal, _items(default))),
         )
-
-
-def _items(default: Default) -> tuple[Default, ...]:
-    return default.value if isinstance(default.value, tuple) else (default,)
-
-
-def _is_subnormal(default: Default) -> bool:
-    """torch's parser reads no such number."""
-    value = default.value.imag if isinstance(default.value, complex) else default.value
-    return isinstance(value, float) and 0 < abs(value) < sys.float_info.min
 
 
 def _int_element(default: Default) -> tuple[str, str]:
@@ -835,7 +835,7 @@ _BASE_ROWS = (
         rank=24,
         ownership=_VALUE,
         defaults=_DEVICE_RULES,
-        defaults_text="a quoted string such as 'cpu'",
+        defaults_text="a quoted device such as 'cpu'",
     ),
 )
 

@@ -3,18 +3,21 @@
 - an overload that no call reaches, since an earlier one takes all that it takes;
 - two overloads that no call tells apart;
 - one C++ name for two things;
-- a function's name that the package or its stub needs for something else.
+- a function's name that the package or its stub needs for something else;
+- an op that torch.compile cannot trace (a warning).
 """
 
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 from .errors import Diagnostics, Location
-from .plan import BindingPlan, Function, Signature, StructSeq
+from .plan import BindingPlan, Function, OwnOp, Signature, StructSeq
 from .plan.check import location_of
+from .plan.keys import is_composite_key
 from .plan.order import covers, unreachable
 
 # What the package's own __init__ and its stub use, and what a module object has.
@@ -37,7 +40,12 @@ def verify(plan: BindingPlan, diagnostics: Diagnostics) -> None:
         _verify_sizes(function, diagnostics)
         _verify_module_name(function, taken, diagnostics)
     _verify_cpp_names(plan, diagnostics)
+    _verify_results(plan, diagnostics)
     _verify_kernels(plan, diagnostics)
+    # Advice, for a library that is otherwise good.
+    is_registered = plan.library.has_torch and not diagnostics.has_errors
+    for op in plan.own_ops if is_registered else ():
+        _verify_fake(op, diagnostics)
 
 
 def _place(signature: Signature) -> Location:
@@ -147,18 +155,33 @@ def _report_repeats(names: Iterable[tuple[str, Function]], diagnostics: Diagnost
 def _report_name(name: str, location: Location, diagnostics: Diagnostics) -> None:
     diagnostics.error(
         location,
-        f"two functions would have the C++ name '{name}'",
+        f"two things would have the C++ name '{name}'",
         hint="rename an op or an overload",
         rule="cpp-name",
     )
 
 
+def _verify_results(plan: BindingPlan, diagnostics: Diagnostics) -> None:
+    """Named results of one name have the same fields, in C++ and in the stub."""
+    seen: dict[str, StructSeq] = {}
+    for function in plan.functions:
+        for signature, call in ((s, c) for s in function.signatures for c in s.calls):
+            one = call.structseq
+            if one and any(seen.setdefault(n, one) != one for n in (one.name, one.stub_name)):
+                _report_name(f"return_type_{one.name}", _place(signature), diagnostics)
+
+
 def _verify_kernels(plan: BindingPlan, diagnostics: Diagnostics) -> None:
-    """A kernel may serve several ops of one C++ type, not of several."""
+    """A kernel may serve several ops of one C++ type, not of several; and is no namespace."""
+    kernels = [kernel.function for op in plan.own_ops for kernel in op.kernels]
+    namespaces = {f"{plan.library.namespace}::ops", *(k.namespace for k in kernels)}
+    prefixes = {n[: i.start()] for n in namespaces for i in re.finditer("::|$", n)}
     types: dict[str, str] = {}
     for op in plan.own_ops:
         for kernel in op.kernels:
             name, type_ = kernel.function.qualified, op.signature.function_type
+            if name in prefixes:
+                _report_name(name, location_of(op.op), diagnostics)
             if types.setdefault(name, type_) != type_:
                 diagnostics.error(
                     location_of(op.op),
@@ -167,3 +190,21 @@ def _verify_kernels(plan: BindingPlan, diagnostics: Diagnostics) -> None:
                     hint="give each its own name",
                     rule="cpp-name",
                 )
+
+
+# --- what can be traced ---------------------------------------------------------------------------
+
+
+def _verify_fake(own: OwnOp, diagnostics: Diagnostics) -> None:
+    op, keys = own.op, [kernel.dispatch_key for kernel in own.kernels]
+    has_fake = op.fake or any(is_composite_key(k) or k.endswith("Meta") for k in keys)
+    # A number that is read from data has no shape to tell.
+    if has_fake or not all("Tensor" in str(result.type) for result in op.schema.returns):
+        return
+    diagnostics.warning(
+        op.kernels[0].location or location_of(op),
+        "nothing says what shapes the op gives: torch.compile and meta tensors refuse it",
+        subject=str(op.schema.name),
+        hint="add a kernel for Meta to dispatch, or fake: module:function",
+        rule="no-fake",
+    )

@@ -223,7 +223,9 @@ constexpr char kCatDoc[] =
     "cat($module, /, tensors, dim=0, *, out=None)\n"
     "--\n"
     "\n"
-    "cat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor";
+    "cat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor\n"
+    "\n"
+    "By keyword also: axis for dim.";
 
 // clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
 // clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) ->
@@ -1234,7 +1236,9 @@ constexpr char kSumDoc[] =
     "\n"
     "sum(Tensor input, *, ScalarType? dtype=None) -> Tensor\n"
     "sum(Tensor input, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? "
-    "out=None) -> Tensor";
+    "out=None) -> Tensor\n"
+    "\n"
+    "By keyword also: axis for dim, keepdims for keepdim.";
 
 // where(Tensor condition) -> Tensor[]
 // where.self(Tensor condition, Tensor self, Tensor other) -> Tensor

@@ -145,7 +145,9 @@ constexpr char kAddDoc[] =
     "add(Tensor input, Tensor other, *, Scalar alpha=1, Tensor? out=None) -> Tensor\n"
     "add(Tensor input, Scalar other, Scalar alpha=1) -> Tensor\n"
     "\n"
-    "self + alpha * other.";
+    "self + alpha * other.\n"
+    "\n"
+    "By keyword also: y for other.";
 
 // add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 // add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)
@@ -766,7 +768,9 @@ constexpr char kMeanDoc[] =
     "\n"
     "mean(Tensor input, *, ScalarType? dtype=None) -> Tensor\n"
     "mean(Tensor input, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? "
-    "out=None) -> Tensor";
+    "out=None) -> Tensor\n"
+    "\n"
+    "By keyword also: axis for dim, keepdims for keepdim.";
 
 // min_max(Tensor self) -> (Tensor min, Tensor max)
 constexpr FunctionParameter kMinMaxParameters0[] = {

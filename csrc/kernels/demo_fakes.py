@@ -1,4 +1,4 @@
-"""Fake kernels: for shapes that depend on data, which a C++ Meta kernel cannot say."""
+"""Fake kernels, for what a C++ Meta kernel cannot say, or must not do."""
 
 import torch
 
@@ -8,3 +8,7 @@ def nms(boxes: torch.Tensor, scores: torch.Tensor, iou_threshold: float) -> torc
     del scores, iou_threshold
     count = torch.library.get_ctx().new_dynamic_size()
     return boxes.new_empty((count,), dtype=torch.int64)
+
+
+def keep(self: torch.Tensor) -> None:
+    """Nothing: what torch.compile traces with is not for C++ to hold."""

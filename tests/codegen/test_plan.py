@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 from opbind.errors import Diagnostics
 from opbind.model import Library, Op, SchemaFile
 from opbind.parser import parse_schema
 from opbind.plan import EntryKind, ResultKind, dump, plan
-from opbind.plan.names import cpp_identifiers, python_identifiers, shard_of, stem
+from opbind.plan.names import (
+    cpp_identifiers,
+    entry_name,
+    is_namespace,
+    keyword_aliases,
+    shard_of,
+    stem,
+)
 from planning import faults, funcs, function, planned, read, rules
 
 
@@ -319,9 +328,21 @@ def test_cpp_names_avoid_keywords_macros_and_generated_names() -> None:
     assert cpp_identifiers(["int", "int_"]) == {"int": "int__", "int_": "int_"}
 
 
-def test_python_keywords_get_an_underscore_where_source_spells_them() -> None:
-    assert python_identifiers(["from", "to"]) == {"from": "from_", "to": "to"}
-    assert python_identifiers(["from", "from_"])["from"] == "from__"
+def test_python_keywords_have_an_alias_that_source_can_spell() -> None:
+    assert keyword_aliases("from", ["to"]) == ("from_",)
+    assert keyword_aliases("from", ["from_", "from__"]) == ("from___",)
+    assert keyword_aliases("match", []) == ()
+    (signature,) = function(
+        "- func: f(int from, *, int lambda=1, int from_=2) -> int\n"
+        "  dispatch: {CompositeExplicitAutograd: k}\n"
+        "  aliases: {lambda: [lambda_, by]}\n"
+    ).signatures
+    assert [(p.spelled, p.aliases) for p in signature.parameters] == [
+        ("from__", ("from__",)),
+        ("lambda__", ("lambda__", "lambda_", "by")),
+        ("from_", ()),
+    ]
+    assert signature.parameters[1].further_names == ("lambda_", "by")
 
 
 def test_a_name_that_cpp_cannot_have_stays_in_python() -> None:
@@ -535,10 +556,44 @@ def test_names_that_no_language_has() -> None:
 
 
 @pytest.mark.parametrize(
-    "library", [Library(namespace="std"), Library(namespace="delete"), Library(module="import")]
+    "namespace", ["std", "delete", "linux", "errno", "signal", "time", "host", "detail", "1a"]
 )
-def test_a_library_that_cannot_be_called_so(library: Library) -> None:
+def test_a_namespace_that_no_library_can_have(namespace: str) -> None:
+    assert _library_rules(Library(namespace=namespace, module="m")) == ["library-name"]
+
+
+@pytest.mark.parametrize("namespace", ["vision", "_C", "_moe_C", "x1", "time_", "TRT"])
+def test_a_namespace_that_a_library_can_have(namespace: str) -> None:
+    assert _library_rules(Library(namespace=namespace, module="m")) == []
+
+
+def test_a_module_that_cannot_be_called_so() -> None:
+    assert _library_rules(Library("demo", "import")) == ["library-name"]
+
+
+def _library_rules(library: Library) -> list[str]:
     op = read(_own("f(Tensor x) -> Tensor")).ops[0]
     diagnostics = Diagnostics()
     plan(SchemaFile("ops.yaml", library, (op,)), diagnostics)
-    assert "library-name" in [item.rule for item in diagnostics.items]
+    return [item.rule for item in diagnostics.items]
+
+
+_RUNTIME = Path(__file__).parents[2] / "csrc/runtime"
+_DECLARED = re.compile(
+    r"^(?:namespace|class|struct|enum class|using) ([a-z_]\w*)\b(?! = std::)", re.M
+)
+
+
+def test_no_library_is_called_as_a_part_of_the_runtime() -> None:
+    """Generated code stands in namespace opbind, where such a name would hide the library's."""
+    for path in (*_RUNTIME.glob("*/*.h"), *(_RUNTIME.parents[1] / "templates").glob("*.j2")):
+        for name in _DECLARED.findall(path.read_text(encoding="utf-8")):
+            assert not is_namespace(name), f"{path.name} declares {name}"
+
+
+def test_entry_points_hide_no_function_of_the_runtime() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in _RUNTIME.glob("*/*.h")]
+    used = {name for text in texts for name in re.findall(r"\bTHPVariable_(\w+)", text)}
+    assert used
+    assert {entry_name(name) for name in used} == {f"THPVariable_{name}_" for name in used}
+    assert entry_name("add") == "THPVariable_add"

@@ -19,7 +19,6 @@ WITHOUT_TABLE = (PACKAGE / "plan/check.py", PACKAGE / "typemap.py", PACKAGE / "v
 NOT_IN_CASES = {
     "unreadable-file": "a folder's permissions are not in the repository; test_loader makes one",
     "default-order": "of a file planning says it, as required-after-default; test_parser has one",
-    "default-not-registrable": "a guard: the reader refuses what torch's own parser does",
     "unreachable-overload": "a guard: overloads are put in an order that hides none",
 }
 

@@ -121,7 +121,58 @@ def test_two_functions_of_one_cpp_name() -> None:
         - func: foo_bar(Tensor x) -> Tensor
         """
     (fault,) = faults(entries)
-    assert "two functions would have the C++ name 'dispatch_foo_bar'" in fault
+    assert "two things would have the C++ name 'dispatch_foo_bar'" in fault
+
+
+def _echoes(*kernels: str) -> str:
+    heads = (f"- func: f{i}(int x) -> int\n" for i in range(len(kernels)))
+    dispatches = (f"  dispatch: {{CompositeExplicitAutograd: {kernel}}}\n" for kernel in kernels)
+    return "".join(head + line for head, line in zip(heads, dispatches, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("kernels", "expected"),
+    [
+        (["a", "b::c", "demo::d", "at::native::e", "std::f", "demo::detail::g"], []),
+        (["CHECK"], ["invalid-name"]),
+        (["unix::a"], ["invalid-name"]),
+        (["signal::a"], ["invalid-name"]),
+        (["demo::ops::a"], ["invalid-name"]),
+        (["demo::std::a"], ["invalid-name"]),
+        (["x::at::a"], ["invalid-name"]),
+        (["opbind::a"], ["invalid-name"]),
+        # A namespace and a function of one name.
+        (["ops"], ["cpp-name"]),
+        (["a", "demo::a::b"], ["cpp-name"]),
+        (["x::y", "x::y::z::w"], ["cpp-name"]),
+    ],
+)
+def test_places_of_kernels(kernels: list[str], expected: list[str]) -> None:
+    assert rules(_echoes(*kernels)) == expected
+
+
+def test_named_results_of_two_kinds() -> None:
+    entries = """
+    - func: q(Tensor x) -> (Tensor p, Tensor q)
+      python_name: a_b
+      dispatch: {CPU: k1}
+      fake: f:f
+    - func: a.b(Tensor x) -> (Tensor r, Tensor s)
+      dispatch: {CPU: k2}
+      fake: f:f
+    - func: a.c(Tensor x, Tensor y) -> Tensor
+      dispatch: {CPU: k3}
+      fake: f:f
+    """
+    assert rules(entries) == ["cpp-name"]
+    assert rules(entries.replace("r, Tensor s", "p, Tensor q")) == []
+
+
+def test_overloads_with_names_of_their_own() -> None:
+    one = "- func: a.{0}(int x) -> int\n  python_name: a_{0}\n"
+    entries = "".join(one.format(x) + "  dispatch: {CompositeExplicitAutograd: k}\n" for x in "bc")
+    names = [f.calls[0].dispatch_name for f in planned(entries).functions]
+    assert names == ["dispatch_a_b", "dispatch_a_c"]
 
 
 def test_two_types_of_named_results_of_one_name() -> None:
@@ -142,9 +193,9 @@ def test_two_types_of_named_results_of_one_name() -> None:
 def test_a_kernel_of_two_types() -> None:
     entries = """\
         - func: f(Tensor x) -> Tensor
-          dispatch: {CPU: same}
+          dispatch: {CPU: same, Meta: same}
         - func: g(Tensor x, int n) -> Tensor
-          dispatch: {CPU: same}
+          dispatch: {CPU: same, Meta: same}
         """
     assert rules(entries) == ["cpp-name"]
     assert rules(entries.replace(", int n", "")) == []

@@ -260,7 +260,7 @@ def test_fewer_shards_leave_no_files_behind(ops: Path, tmp_path: Path) -> None:
 # ---------------------------------------------------------------- other build systems
 
 
-ODD_FOLDERS = ["plain", "a b", "c#d", "$e", "f:g", "h\\i", "j\\ k", "ä"]
+ODD_FOLDERS = ["plain", "a b", "c#d", "$e", "f:g", "h\\i", "j\\ k", "ä", "50%", "l\\%m"]
 
 
 @pytest.mark.parametrize("name", ODD_FOLDERS)
@@ -287,6 +287,14 @@ def test_make_reads_the_depfile(name: str, tmp_path: Path) -> None:
         os.utime(path, (time.time() + 20,) * 2)
     again = subprocess.run([*command, "-q"], cwd=tmp_path, capture_output=True, text=True)
     assert again.returncode == 0, again.stdout + again.stderr
+
+
+def test_a_depfile_has_no_word_for_a_line_end(ops: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a\nb"
+    result = run("gen", ops, "--out", out, "--depfile", tmp_path / "gen.d")
+    assert result.exit_code == 2
+    assert "a depfile cannot name" in result.stderr and "a\\nb" in result.stderr
+    assert not out.exists() and not (tmp_path / "gen.d").exists()
 
 
 @pytest.mark.parametrize("name", ODD_FOLDERS)

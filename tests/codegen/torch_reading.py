@@ -100,7 +100,10 @@ def _plain(default: Default, type_: Type) -> object:
     return default.value
 
 
-_NAME_VALUES = {"Mean": 1, "contiguous_format": 0, "long": 4, "float": 6, "int8": 1}
+_NAME_VALUES = {
+    **{"Mean": 1, "contiguous_format": 0, "strided": 0},
+    **{"int8": 1, "long": 4, "float": 6, "complex64": 9, "bool": 11},
+}
 
 
 def _check_argument(ours: Argument | Return, theirs: Any) -> None:

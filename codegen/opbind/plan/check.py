@@ -8,6 +8,7 @@ entry is left out of the plan.
 from __future__ import annotations
 
 import keyword
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -136,6 +137,21 @@ def _check_duplicates(op: Op, library: Library) -> Iterator[Fault]:
         seen |= {result.name} if result.name else set()
 
 
+# What the types of named results have themselves.
+_NO_FIELD = re.compile(r"__\w+__|n_(sequence_|unnamed_)?fields")
+
+
+def _check_fields(op: Op, library: Library) -> Iterator[Fault]:
+    for result in op.schema.returns if op.is_own else ():
+        if _NO_FIELD.fullmatch(result.name or ""):
+            yield Fault(
+                "taken-name",
+                f"Python's tuples need the name '{result.name}' for themselves",
+                "give the return another",
+                result.location,
+            )
+
+
 # --- types and defaults -------------------------------------------------------------------------
 
 
@@ -168,7 +184,7 @@ def _is_returnable(result: Return) -> bool:
 
 def _check_defaults(op: Op, library: Library) -> Iterator[Fault]:
     for argument in op.schema.arguments:
-        yield from _default_faults(argument, op, library)
+        yield from _default_faults(argument)
     has_default = ""
     for argument in op.schema.positional:
         if argument.default is not None:
@@ -183,26 +199,18 @@ def _check_defaults(op: Op, library: Library) -> Iterator[Fault]:
             )
 
 
-def _default_faults(argument: Argument, op: Op, library: Library) -> Iterator[Fault]:
+def _default_faults(argument: Argument) -> Iterator[Fault]:
     row = typemap.find(argument.type)
     if row is None or argument.default is None:
         return
     subject = f"argument '{argument.name}'"
     try:
-        forms = row.default_forms(argument.default, typemap.list_size(argument.type))
+        row.default_forms(argument.default, typemap.list_size(argument.type))
     except typemap.DefaultFault as fault:
         hint = did_you_mean(str(argument.default), fault.candidates) or fault.hint
         if argument.default.text == "None" and not isinstance(argument.type, OptionalType):
             hint = f"write {argument.type}? {argument.name}=None"
         yield Fault(fault.rule, f"{subject}: {fault.message}", hint, argument.default_location)
-        return
-    if op.is_own and library.has_torch and not forms.is_registrable:
-        yield Fault(
-            "default-not-registrable",
-            f"{subject}: torch cannot register a default of {argument.default}",
-            "give no default, or take float? and None",
-            argument.default_location,
-        )
 
 
 # --- mutation -----------------------------------------------------------------------------------
@@ -261,7 +269,7 @@ def _check_kernels(op: Op, library: Library) -> Iterator[Fault]:
     if not op.is_own:
         return
     for kernel in op.kernels:
-        yield from _kernel_faults(kernel, op)
+        yield from _kernel_faults(kernel, op, library)
     keys = [kernel.dispatch_key for kernel in op.kernels]
     composite = any(map(is_composite_key, keys))
     may_hold = any("Tensor" in str(argument.type) for argument in op.schema.arguments)
@@ -274,7 +282,12 @@ def _check_kernels(op: Op, library: Library) -> Iterator[Fault]:
         )
 
 
-def _kernel_faults(kernel: Kernel, op: Op) -> Iterator[Fault]:
+def _kernel_faults(kernel: Kernel, op: Op, library: Library) -> Iterator[Fault]:
+    yield from _kernel_key_faults(kernel, op)
+    yield from _kernel_name_faults(kernel, library)
+
+
+def _kernel_key_faults(kernel: Kernel, op: Op) -> Iterator[Fault]:
     key = kernel.dispatch_key
     if is_autograd_key(key) and op.autograd is not AutogradPolicy.EXTERNAL:
         yield Fault(
@@ -290,15 +303,25 @@ def _kernel_faults(kernel: Kernel, op: Op) -> Iterator[Fault]:
             "what the schema marks as written, (a!), has its version bumped",
             kernel.location,
         )
-    parts = kernel.name.split("::")
-    # `ops` is the namespace of the library's callers.
-    if kernel.name == "ops":
-        yield Fault("invalid-name", "a kernel cannot be called 'ops'", "", kernel.location)
+
+
+def _kernel_name_faults(kernel: Kernel, library: Library) -> Iterator[Fault]:
+    *namespaces, _ = parts = kernel.name.split("::")
+    # There the library puts the functions that call its ops.
+    is_taken = namespaces[:2] == [library.namespace, "ops"]
+    if is_taken or names.hides_others(namespaces):
+        yield Fault(
+            "invalid-name",
+            f"the namespace '{'::'.join(namespaces)}' cannot hold a kernel",
+            "it is taken, or has the name of something that generated code needs",
+            kernel.location,
+        )
     if not all(map(names.is_cpp_name, parts)):
+        capitals = any(map(str.isupper, parts))
         yield Fault(
             "invalid-name",
             f"'{kernel.name}' is no name of a C++ function",
-            "it is a keyword, or a macro's name",
+            "names in capitals are macros'" if capitals else "it is a keyword, or a macro's name",
             kernel.location,
         )
 
@@ -380,6 +403,7 @@ _CHECKS: tuple[_Check, ...] = (
     _check_python_name,
     _check_namespace,
     _check_duplicates,
+    _check_fields,
     _check_types,
     _check_defaults,
     _check_mutation,
@@ -393,15 +417,10 @@ _CHECKS: tuple[_Check, ...] = (
 
 # --- the library ----------------------------------------------------------------------------------
 
-_TAKEN_NAMESPACES = ("aten", "at", "c10", "opbind", "prim", "prims", "std", "torch")
-
 
 def check_library(library: Library, has_own_ops: bool, diagnostics: Diagnostics) -> None:
     location = library.location or Location("<unknown>")
-    is_usable = names.is_identifier(library.namespace) and not (
-        library.namespace in names.CPP_KEYWORDS or library.namespace in _TAKEN_NAMESPACES
-    )
-    if has_own_ops and not is_usable:
+    if has_own_ops and not names.is_namespace(library.namespace):
         diagnostics.error(
             location,
             f"the namespace '{library.namespace}' cannot hold a library's ops",

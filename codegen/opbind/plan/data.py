@@ -13,6 +13,7 @@ What there are thousands of are named tuples: a frozen dataclass takes five time
 
 from __future__ import annotations
 
+import keyword
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -88,8 +89,18 @@ class Parameter(NamedTuple):
     takes_numbers: bool = False
     # None is taken and means the default, which is not None.
     none_is_default: bool = False
+    # Further names. Where `name` is a keyword of Python, the first is how source spells it.
     aliases: tuple[str, ...] = ()
     location: Location | None = None
+
+    @property
+    def spelled(self) -> str:
+        """The name as Python source can have it."""
+        return self.aliases[0] if keyword.iskeyword(self.name) else self.name
+
+    @property
+    def further_names(self) -> tuple[str, ...]:
+        return tuple(alias for alias in self.aliases if alias != self.spelled)
 
     @property
     def accepts(self) -> frozenset[str]:

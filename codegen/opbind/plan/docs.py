@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..model import Return
-from . import names
 from .data import Parameter, Signature
 
 
@@ -30,23 +29,27 @@ def text_signature(name: str, signatures: Sequence[Signature]) -> str:
     if len(signatures) > 1:
         return f"{name}($module, /, *args, **kwargs)"
     (signature,) = signatures
-    spelled = names.python_identifiers(p.name for p in signature.parameters)
-    parts = [_text_parameter(p, spelled[p.name]) for p in signature.parameters]
+    parts = [_text_parameter(p) for p in signature.parameters]
     if signature.max_positional < len(parts):
         parts.insert(signature.max_positional, "*")
     return f"{name}({', '.join(['$module', '/', *parts])})"
 
 
-def _text_parameter(parameter: Parameter, name: str) -> str:
-    return name if parameter.default is None else f"{name}={parameter.default.python}"
+def _text_parameter(parameter: Parameter) -> str:
+    default = "" if parameter.default is None else f"={parameter.default.python}"
+    return f"{parameter.spelled}{default}"
 
 
 def doc(signatures: Iterable[Signature]) -> str:
-    """The signatures, what the entries say, and their examples."""
+    """The signatures, what the entries say, further names of arguments, and examples."""
     signatures = tuple(signatures)
     ops = [call.op for s in signatures for call in s.calls]
     texts = ["\n".join(s.text for s in signatures)]
     texts += _distinct(op.doc.strip() for op in ops)
+    parameters = (p for s in signatures for p in s.parameters)
+    further = _distinct(f"{' or '.join(p.aliases)} for {p.name}" for p in parameters if p.aliases)
+    if further:
+        texts.append(f"By keyword also: {', '.join(further)}.")
     examples = _distinct(example.strip("\n") for op in ops for example in op.examples)
     if examples:
         texts.append("Examples:\n" + "\n\n".join(map(_indented, examples)))

@@ -31,7 +31,7 @@ def function(entries: Sequence[Entry], library: Library) -> Function:
     return Function(
         name=name,
         stem=names.stem(attribute),
-        cpp_name=f"THPVariable_{attribute}",
+        cpp_name=names.entry_name(attribute),
         entry=EntryKind.NOARGS if is_noargs else EntryKind.FASTCALL,
         signatures=signatures,
         text_signature=docs.text_signature(attribute, signatures),
@@ -141,10 +141,12 @@ class _SignatureMaker:
 
     def _dispatch_name(self, one: Layout) -> str:
         prefix = f"dispatch_{names.attribute(one.entry.namespace, '')}"
-        # Torch has scatter.reduce and scatter_reduce.two.
-        if not self.is_single or self.library.is_torch:
+        base = one.op.schema.name.base
+        # Other functions may have the base's other overloads; torch has scatter.reduce and
+        # scatter_reduce.two.
+        if not self.is_single or self.name != base or self.library.is_torch:
             return f"{prefix}{calls.overload_name(one.op)}"
-        return f"{prefix}{one.op.schema.name.base}{'_out' if one.outs else ''}"
+        return f"{prefix}{base}{'_out' if one.outs else ''}"
 
     def _structseq_of(self, binding: calls.Binding) -> StructSeq | None:
         """An out variant that returns nothing gives its outs back as its base gives its results."""

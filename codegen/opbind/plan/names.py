@@ -31,16 +31,15 @@ CPP_KEYWORDS = _words(
     """
 )
 
-# Object-like macros of the C library, of Python.h and of the compiler, on any platform.
+# Macros in small letters: of the C library, of Python.h and of compilers, on any platform.
 _MACROS = _words(
     """
-    assert BLOCK_SIZE BUFSIZ BYTE_ORDER CHAR_BIT complex DOMAIN EDOM EOF ERANGE errno
-    EXIT_FAILURE EXIT_SUCCESS FALSE far FILENAME_MAX HUGE HUGE_VAL I i386 imaginary INFINITY
-    INT_MAX INT_MIN interface isfinite isinf isnan isnormal linux LONG_MAX LONG_MIN M_E M_PI
-    major makedev MAX MIN minor NAN NDEBUG near NULL offsetof OVERFLOW PLOSS PyObject RAND_MAX
-    READONLY RESTRICTED SEEK_CUR SEEK_END SEEK_SET setjmp SIG_DFL SIG_ERR SIG_IGN signbit SING
-    small stderr stdin stdout T_INT T_STRING THREAD TLOSS TRUE UNDERFLOW unix va_arg va_copy
-    va_end va_start
+    alloca assert assert_perror be16toh be32toh be64toh complex errno far htobe16 htobe32 htobe64
+    htole16 htole32 htole64 I i386 imaginary interface L_ctermid L_cuserid L_tmpnam le16toh le32toh
+    le64toh linux major makedev math_errhandling MaxTypeIndex minor near offsetof P_tmpdir
+    pthread_cleanup_pop pthread_cleanup_push PyObject sched_priority setjmp small st_atime st_ctime
+    st_mtime stderr stdin stdout strdupa strndupa timeradd timerclear timercmp timerisset timersub
+    unix va_arg va_copy va_end va_start
     """
 )
 
@@ -54,8 +53,30 @@ _GENERATED = _words(
 
 _RESERVED = CPP_KEYWORDS | _MACROS | _GENERATED
 
-# The compiler's own macros (__linux__, _WIN32), and those of Python, of torch and of the runtime.
-_FOREIGN = re.compile(r"_[A-Z]|__|Py|PY_|T_|TORCH_|C10_|AT_|THP|OPBIND_|(END_)?HANDLE_TH_")
+# What else may be a macro: names in capitals, and families of names. C++ keeps _X and __x.
+_FOREIGN = re.compile(r"[A-Z][A-Z0-9_]+$|_[A-Z]|__|Py[A-Za-z]*_|M_[A-Z]|PRI[a-z]|SCN[a-z]|SYS_|THP")
+
+# Functions and variables of the C library: no namespace can have their names.
+_C_LIBRARY = _words(
+    """
+    abort abs access acct acos alarm asin atan basename bind brk bsearch calloc cbrt ceil clock
+    clone close connect cos cosh crypt ctime daemon daylight div drem dup environ erf exit exp fdim
+    floor fma fmax fmin fmod fork free frexp gamma getopt hypot index kill link listen log malloc
+    modf nan nice open optarg pause pipe poll popen pow profil qsort raise rand random read realloc
+    remainder remove rename rewind rindex rint round select send shutdown signal signgam sin sinh
+    sleep socket sqrt srandom stat swab sync syscall system tan tanh time times timezone trunc
+    truncate uint ulong umask uname unlink ushort usleep wait write
+    """
+)
+# Namespaces of others, and what is declared in the runtime's, where generated code stands.
+_TAKEN_NAMESPACES = _words(
+    """
+    aten at c10 opbind prim prims std torch
+    autograd detail host impl python_error utils
+    """
+)
+# Functions of the runtime, by what stands behind "THPVariable_".
+_RUNTIME_FUNCTIONS = frozenset({"Wrap"})
 
 
 def is_identifier(name: str) -> bool:
@@ -66,6 +87,23 @@ def is_identifier(name: str) -> bool:
 def is_cpp_name(name: str) -> bool:
     """Whether a function of the author's may have the name: no keyword, and nobody's macro."""
     return name not in CPP_KEYWORDS | _MACROS and not _FOREIGN.match(name)
+
+
+def is_namespace(name: str) -> bool:
+    """Whether a library may have the name for its namespace, in C++ and in torch."""
+    taken = CPP_KEYWORDS | _MACROS | _C_LIBRARY | _TAKEN_NAMESPACES
+    return is_identifier(name) and name not in taken
+
+
+def hides_others(namespaces: Iterable[str]) -> bool:
+    """Whether code in the nested namespaces would miss what generated declarations name."""
+    outer, *inner = (*namespaces, "")
+    return outer in _C_LIBRARY | {"opbind"} or not {"at", "c10", "std"}.isdisjoint(inner)
+
+
+def entry_name(attribute: str) -> str:
+    """`THPVariable_add`: the C++ function that Python calls."""
+    return f"THPVariable_{attribute}{'_' if attribute in _RUNTIME_FUNCTIONS else ''}"
 
 
 def cpp_identifier(name: str, taken: Container[str] = ()) -> str:
@@ -89,16 +127,14 @@ def cpp_identifiers(names: Iterable[str]) -> dict[str, str]:
     return result
 
 
-def python_identifiers(names: Iterable[str]) -> dict[str, str]:
-    """Names as Python source can spell them: a keyword gets an underscore."""
-    names = tuple(names)
-    result: dict[str, str] = {}
-    for name in names:
-        spelled = name
-        while keyword.iskeyword(spelled) or (spelled != name and spelled in names):
-            spelled += "_"
-        result[name] = spelled
-    return result
+def keyword_aliases(name: str, taken: Iterable[str]) -> tuple[str, ...]:
+    """`from_` for `from`: how Python source may call an argument whose name is a keyword."""
+    if not keyword.iskeyword(name):
+        return ()
+    spelled = f"{name}_"
+    while spelled in taken:
+        spelled += "_"
+    return (spelled,)
 
 
 def attribute(namespace: str, name: str) -> str:

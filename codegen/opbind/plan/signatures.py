@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .. import typemap
 from ..model import Argument, Op, OptionalType, Schema
-from . import torch_data
+from . import names, torch_data
 from .data import Parameter
 from .entries import Entry
 
@@ -68,7 +68,8 @@ def layout(entry: Entry) -> Layout:
     rest = [a for a in schema.keyword_only if a not in outs and a.name not in moved]
     positional = _self_first(schema.positional) if entry.is_method else schema.positional
     renamed = _python_names(entry, (*positional, *rest, *options))
-    taken = {*renamed.values(), *(a.name for a in outs)}
+    further = (alias for _, aliases in entry.op.aliases for alias in aliases)
+    taken = {*renamed.values(), *(a.name for a in outs), *further}
     make = _Maker(entry, renamed, frozenset(taken))
     return Layout(
         entry,
@@ -94,12 +95,12 @@ def _self_first(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
 
 def _python_names(entry: Entry, arguments: Sequence[Argument]) -> dict[str, str]:
     """The signature's name of an argument -> Python's."""
-    names = {a.name: a.name for a in arguments}
+    renamed = {a.name: a.name for a in arguments}
     for argument in arguments:
         row = typemap.find(argument.type)
-        if argument.name == "self" and row and row.renames_self and "input" not in names:
-            names["self"] = "self" if entry.is_method else "input"
-    return names
+        if argument.name == "self" and row and row.renames_self and "input" not in renamed:
+            renamed["self"] = "self" if entry.is_method else "input"
+    return renamed
 
 
 def _sources(entry: Entry, python_names: dict[str, str]) -> dict[str, str]:
@@ -113,7 +114,7 @@ def _sources(entry: Entry, python_names: dict[str, str]) -> dict[str, str]:
 class _Maker(NamedTuple):
     entry: Entry
     python_names: dict[str, str]
-    # All names that a parameter of the signature has.
+    # All names of the signature's parameters, and the aliases that the entry gives.
     taken: frozenset[str]
 
     def parameter(self, argument: Argument, keyword_only: bool) -> Parameter:
@@ -147,7 +148,8 @@ class _Maker(NamedTuple):
     def _aliases(self, argument: str, name: str) -> tuple[str, ...]:
         own = dict(self.entry.op.aliases).get(argument, ())
         numpy = torch_data.NUMPY_NAMES.get(name, ()) if self.entry.is_torch else ()
-        return (*own, *(n for n in numpy if n not in self.taken and n not in own))
+        spelled = names.keyword_aliases(name, self.taken)
+        return (*spelled, *own, *(n for n in numpy if n not in self.taken))
 
 
 # --- factories ----------------------------------------------------------------------------------
@@ -213,6 +215,7 @@ def out_parameter(outs: tuple[Argument, ...], is_optional: bool) -> Parameter:
         keyword_only=True,
         size=size,
         is_written=True,
+        aliases=() if several else names.keyword_aliases(outs[0].name, ()),
         location=outs[0].location,
     )
     if not is_optional:

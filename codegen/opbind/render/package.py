@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from ..cpp_text import COLUMNS
 from ..plan import BindingPlan, Function, Parameter, Signature, StructSeq
-from ..plan.names import python_identifiers
 from ..plan.order import unreachable
 from ..typemap import SCALAR
 
@@ -228,10 +227,8 @@ def _literal(text: str) -> str:
 
 
 def _forms(signature: Signature) -> Iterator[_Form]:
-    most = max((len(p.aliases) for p in signature.parameters), default=0)
-    parameters = signature.parameters
-    if most:
-        parameters = tuple(p._replace(aliases=()) if p.aliases else p for p in parameters)
+    most = max((len(p.further_names) for p in signature.parameters), default=0)
+    parameters = tuple(map(_without_aliases, signature.parameters))
     yield _Form(signature, parameters, signature.max_positional)
     if signature.varargs_int_list:
         yield _Form(signature, parameters, signature.max_positional, varargs_int_list=True)
@@ -239,20 +236,23 @@ def _forms(signature: Signature) -> Iterator[_Form]:
         yield _renamed(signature, i)
 
 
+def _without_aliases(parameter: Parameter) -> Parameter:
+    if not parameter.aliases:
+        return parameter
+    return parameter._replace(name=parameter.spelled, aliases=())
+
+
 def _renamed(signature: Signature, index: int) -> _Form:
     """Under further names, which are given by keyword; the first of them must be."""
     parameters: list[Parameter] = []
     first = -1
     for i, parameter in enumerate(signature.parameters):
-        if index < len(parameter.aliases):
+        if index < len(parameter.further_names):
             default = parameter.default if first >= 0 else None
             first = i if first < 0 else first
-            parameter = parameter._replace(
-                name=parameter.aliases[index], default=default, aliases=()
-            )
-        elif parameter.aliases:
-            parameter = parameter._replace(aliases=())
-        parameters.append(parameter)
+            name = parameter.further_names[index]
+            parameter = parameter._replace(name=name, default=default, aliases=())
+        parameters.append(_without_aliases(parameter))
     return _Form(signature, tuple(parameters), min(first, signature.max_positional))
 
 
@@ -275,26 +275,25 @@ def _returns(signature: Signature, types: _Types) -> str:
 
 def _parameters(form: _Form, types: _Types) -> list[str]:
     """`f(1, 2)` for `f((1, 2))`: the last that may be given by position is the list."""
-    spelled = python_identifiers(p.name for p in form.parameters)
-    parts = [_parameter(p, spelled[p.name], types) for p in form.parameters]
+    parts = [_parameter(p, types) for p in form.parameters]
     last = form.max_positional
     if form.varargs_int_list:
         size = form.parameters[last - 1]
-        parts[last - 1] = f"*{spelled[size.name]}: {types.spelled(size.row.stub_lone)}"
+        parts[last - 1] = f"*{size.name}: {types.spelled(size.row.stub_lone)}"
     elif last < len(parts):
         parts.insert(last, "*")
     return parts
 
 
-def _parameter(parameter: Parameter, name: str, types: _Types) -> str:
+def _parameter(parameter: Parameter, types: _Types) -> str:
     type_ = types.spelled(_parameter_type(parameter))
     if parameter.default is None:
-        return f"{name}: {type_}"
+        return f"{parameter.name}: {type_}"
     default = parameter.default.stub
     # The one default that is a call.
     if default.startswith("float("):
         default = types.spelled(default)
-    return f"{name}: {type_} = {default}"
+    return f"{parameter.name}: {type_} = {default}"
 
 
 def _parameter_type(parameter: Parameter) -> str:

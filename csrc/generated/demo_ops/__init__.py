@@ -124,6 +124,7 @@ def _register_fake(op: str, fake: str) -> None:
     _torch.library.register_fake(op, function, allow_override=True)
 
 
+_register_fake("demo::keep", "demo_fakes:keep")
 _register_fake("demo::nms", "demo_fakes:nms")
 
 __all__ = [

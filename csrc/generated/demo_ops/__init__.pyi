@@ -100,6 +100,8 @@ def add(
     add(Tensor input, Scalar other, Scalar alpha=1) -> Tensor
 
     self + alpha * other.
+
+    By keyword also: y for other.
     """
 
 @overload
@@ -191,7 +193,10 @@ def cat(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """cat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor"""
+    """cat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor
+
+    By keyword also: axis for dim.
+    """
 
 @overload
 def cat(
@@ -336,6 +341,8 @@ def mean(
     """mean(Tensor input, *, ScalarType? dtype=None) -> Tensor
     mean(Tensor input, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor?
         out=None) -> Tensor
+
+    By keyword also: axis for dim, keepdims for keepdim.
     """
 
 @overload
@@ -524,6 +531,8 @@ def sum(
     """sum(Tensor input, *, ScalarType? dtype=None) -> Tensor
     sum(Tensor input, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor?
         out=None) -> Tensor
+
+    By keyword also: axis for dim, keepdims for keepdim.
     """
 
 @overload

@@ -6,13 +6,13 @@
 //     #include "aten_overloads_kernels.h"
 //     at::Tensor cases::my_kernel(const at::Tensor& self) { … }
 //
-// so that another signature than the one declared is a compile error. The functions in
-// cases::ops call an op through torch's dispatcher.
+// so that another signature than the one declared is a compile error.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 #include <c10/util/OptionalArrayRef.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -401,7 +401,7 @@ constexpr char kCatDoc[] =
 // direct(Tensor self, int from) -> Tensor
 constexpr FunctionParameter kDirectParameters0[] = {
     {.name = "input", .type = ParameterType::TENSOR},
-    {.name = "from", .type = ParameterType::INT64},
+    {.name = "from", .type = ParameterType::INT64, .aliases = "from_"},
 };
 constexpr FunctionSignature kDirectSignatures[] = {
     {.text = "direct(Tensor input, int from) -> Tensor",
@@ -434,7 +434,9 @@ constexpr char kDirectDoc[] =
     "direct($module, /, input, from_)\n"
     "--\n"
     "\n"
-    "direct(Tensor input, int from) -> Tensor";
+    "direct(Tensor input, int from) -> Tensor\n"
+    "\n"
+    "By keyword also: from_ for from.";
 
 // empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
@@ -1026,7 +1028,9 @@ constexpr char kOverDoc[] =
     "\n"
     "over() -> str\n"
     "over(Tensor x, int n=1) -> str\n"
-    "over(Tensor x, Tensor n) -> str";
+    "over(Tensor x, Tensor n) -> str\n"
+    "\n"
+    "By keyword also: y for x, m or k for n.";
 
 // relu_(Tensor(a!) self) -> Tensor(a!)
 constexpr FunctionParameter kRelu_Parameters0[] = {

@@ -6,13 +6,14 @@
 //     #include "demo_ops_kernels.h"
 //     at::Tensor demo::my_kernel(const at::Tensor& self) { … }
 //
-// so that another signature than the one declared is a compile error. The functions in
-// demo::ops call an op through torch's dispatcher.
+// so that another signature than the one declared is a compile error.
+// The functions in demo::ops call an op through torch's dispatcher.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 #include <c10/util/OptionalArrayRef.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>

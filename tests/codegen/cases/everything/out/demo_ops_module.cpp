@@ -10,6 +10,13 @@ void register_ops();
 
 namespace {
 
+// The host's types and the ops' registration are the process's, and belong to its main interpreter.
+void require_main_interpreter() {
+  if (!in_main_interpreter()) {
+    raise_error(PyExc_ImportError, "demo_ops works in the main interpreter alone");
+  }
+}
+
 // What fails while the module is imported is an ImportError, whatever it was.
 void register_all() {
   std::string reason;
@@ -19,16 +26,15 @@ void register_all() {
     return;
   } catch (const python_error&) {
     throw;
-  } catch (const c10::Error& error) {
-    reason = error.what_without_backtrace();
   } catch (const std::exception& error) {
-    reason = error.what();
+    reason = host::error_text(error);
   }
   raise_error(PyExc_ImportError, "demo_ops cannot be loaded: " + reason);
 }
 
 PyObject* init_module(PyObject* module) {
   HANDLE_TH_ERRORS
+  require_main_interpreter();
   register_all();
   init_demo_ops_types_0(module);
   for (PyMethodDef* functions : {demo_ops_functions_0}) {

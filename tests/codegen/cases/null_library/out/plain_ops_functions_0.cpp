@@ -10,7 +10,7 @@ namespace {
 // fill_(Tensor(a!) self, int class) -> Tensor(a!)
 constexpr FunctionParameter kFill_Parameters0[] = {
     {.name = "input", .type = ParameterType::TENSOR},
-    {.name = "class", .type = ParameterType::INT64},
+    {.name = "class", .type = ParameterType::INT64, .aliases = "class_"},
 };
 constexpr FunctionSignature kFill_Signatures[] = {
     {.text = "fill_(Tensor input, int class) -> Tensor",
@@ -42,7 +42,9 @@ constexpr char kFill_Doc[] =
     "fill_($module, /, input, class_)\n"
     "--\n"
     "\n"
-    "fill_(Tensor input, int class) -> Tensor";
+    "fill_(Tensor input, int class) -> Tensor\n"
+    "\n"
+    "By keyword also: class_ for class.";
 
 // twice(Tensor self, float by=inf) -> Tensor
 constexpr FunctionParameter kTwiceParameters0[] = {

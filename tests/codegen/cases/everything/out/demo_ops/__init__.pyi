@@ -131,7 +131,10 @@ def cat(tensors: tuple[Tensor, ...] | list[Tensor], dim: int = 0) -> Tensor:
     """cat(Tensor[] tensors, int dim=0) -> Tensor"""
 
 def direct(input: Tensor, from_: int) -> Tensor:
-    """direct(Tensor input, int from) -> Tensor"""
+    """direct(Tensor input, int from) -> Tensor
+
+    By keyword also: from_ for from.
+    """
 
 def empty_like(
     input: Tensor,
@@ -240,6 +243,8 @@ def over() -> str:
     """over() -> str
     over(Tensor x, int n=1) -> str
     over(Tensor x, Tensor n) -> str
+
+    By keyword also: y for x, m or k for n.
     """
 
 @overload

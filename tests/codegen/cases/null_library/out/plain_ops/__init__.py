@@ -2,6 +2,7 @@
 # Do not edit: `opbind gen` makes it anew.
 """Functions of the library plain."""
 
+import importlib as _importlib
 import json as _json
 import pathlib as _pathlib
 import sys as _sys
