@@ -40,7 +40,6 @@ def verify(plan: BindingPlan, diagnostics: Diagnostics) -> None:
         _verify_sizes(function, diagnostics)
         _verify_module_name(function, taken, diagnostics)
     _verify_cpp_names(plan, diagnostics)
-    _verify_results(plan, diagnostics)
     _verify_kernels(plan, diagnostics)
     # Advice, for a library that is otherwise good.
     is_registered = plan.library.has_torch and not diagnostics.has_errors
@@ -135,11 +134,11 @@ def _cpp_names(function: Function) -> Iterator[str]:
 
 
 def _verify_structseqs(plan: BindingPlan, diagnostics: Diagnostics) -> None:
-    """Functions share a type by its name: it must be the same."""
+    """Functions share a type by its name, in C++ and in the stub: it must be the same."""
     seen: dict[str, StructSeq] = {}
     for function in plan.functions:
         for one in function.structseqs:
-            if seen.setdefault(one.name, one) != one:
+            if any(seen.setdefault(name, one) != one for name in (one.name, one.stub_name)):
                 _report_name(one.cpp_name, _place(function.signatures[0]), diagnostics)
 
 
@@ -161,16 +160,6 @@ def _report_name(name: str, location: Location, diagnostics: Diagnostics) -> Non
     )
 
 
-def _verify_results(plan: BindingPlan, diagnostics: Diagnostics) -> None:
-    """Named results of one name have the same fields, in C++ and in the stub."""
-    seen: dict[str, StructSeq] = {}
-    for function in plan.functions:
-        for signature, call in ((s, c) for s in function.signatures for c in s.calls):
-            one = call.structseq
-            if one and any(seen.setdefault(n, one) != one for n in (one.name, one.stub_name)):
-                _report_name(f"return_type_{one.name}", _place(signature), diagnostics)
-
-
 def _verify_kernels(plan: BindingPlan, diagnostics: Diagnostics) -> None:
     """A kernel may serve several ops of one C++ type, not of several; and is no namespace."""
     kernels = [kernel.function for op in plan.own_ops for kernel in op.kernels]
@@ -178,8 +167,8 @@ def _verify_kernels(plan: BindingPlan, diagnostics: Diagnostics) -> None:
     prefixes = {n[: i.start()] for n in namespaces for i in re.finditer("::|$", n)}
     types: dict[str, str] = {}
     for op in plan.own_ops:
-        for kernel in op.kernels:
-            name, type_ = kernel.function.qualified, op.signature.function_type
+        for name in dict.fromkeys(kernel.function.qualified for kernel in op.kernels):
+            type_ = op.signature.function_type
             if name in prefixes:
                 _report_name(name, location_of(op.op), diagnostics)
             if types.setdefault(name, type_) != type_:

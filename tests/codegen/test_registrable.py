@@ -30,7 +30,7 @@ DEFAULTS = r"""
 # Names of the Python types in which torch keeps a default; enums are ints there.
 KINDS = {
     **{"bool": {"bool"}, "float": {"float"}, "str": {"str"}, "Device": {"device"}},
-    "Scalar": {"bool", "int", "float"},
+    **{"Scalar": {"bool", "int", "float", "complex"}, "complex": {"complex"}},
 }
 
 

@@ -178,14 +178,14 @@ def test_overloads_with_names_of_their_own() -> None:
 def test_two_types_of_named_results_of_one_name() -> None:
     entries = """\
         - func: max(Tensor x) -> (Tensor values, Tensor indices)
-          dispatch: {CPU: max_cpu}
+          dispatch: {CPU: max_cpu, Meta: max_meta}
         - func: max.dim(Tensor self, int dim) -> (Tensor values, Tensor indices)
           python_name: max_of
         - func: amax(Tensor self, str dim) -> Tensor
           python_name: max_of
         """
     (fault,) = faults(entries)
-    assert "two functions would have the C++ name 'return_type_max'" in fault
+    assert "two things would have the C++ name 'return_type_max'" in fault
     named = entries.replace("max_of", "return_type_max")
     assert rules(named) == ["module-attribute", "cpp-name"]
 
