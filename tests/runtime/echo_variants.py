@@ -1,10 +1,10 @@
 """The tests of the runtime with an echo library built in another way.
 
-    python tests/runtime/echo_variants.py sanitized     what `make sanitize` runs
-    python tests/runtime/echo_variants.py coverage      what `make coverage` runs
-    python tests/runtime/echo_variants.py limited       core and host with Py_LIMITED_API
+    make sanitize        sanitized: AddressSanitizer, LeakSanitizer, UBSan
+    make coverage        coverage: then the lines of core that were reached
+    make test-limited    limited: core and host with Py_LIMITED_API
 
-Further words go to pytest.
+Each runs this file with the variant's name. Further words go to pytest.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _sanitizers() -> dict[str, str]:
         # Python's own allocator would hide what becomes of an object.
         "PYTHONMALLOC": "malloc",
         # Where a leak was taken is shown with fast_unwind_on_malloc=0, ten times as slow.
-        "ASAN_OPTIONS": f"detect_leaks=1:{os.environ.get('ASAN_OPTIONS', '')}",
+        "ASAN_OPTIONS": f"detect_leaks=1:detect_stack_use_after_return=1:{os.environ.get('ASAN_OPTIONS', '')}",
         "UBSAN_OPTIONS": "print_stacktrace=1",
     }
 
