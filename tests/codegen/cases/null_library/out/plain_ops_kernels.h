@@ -11,6 +11,7 @@
 
 #include "host.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
