@@ -16,9 +16,14 @@ CPP := $(sort $(shell find csrc/runtime csrc/kernels tests benchmarks \
 	-path '*/cases/*' -prune -o \( -name '*.cpp' -o -name '*.h' \) -print))
 # What clang-tidy reads; the build's compile_commands.json says how.
 TIDY := $(sort $(wildcard csrc/runtime/core/*.cpp csrc/runtime/torch/*.cpp csrc/kernels/*.cpp))
+# The same of the null host, by the build of the echo library.
+TIDY_NULL := $(sort $(wildcard tests/null_host/*.cpp))
 PY := codegen tests benchmarks examples
+# Scripts of the runtime's tests.
+ECHO := PYTHONPATH=tests/runtime:tests/module $(BIN)/python tests/runtime
 
-.PHONY: venv demo test test-pythons fuzz gen check-gen golden lint bench build-demo clean
+.PHONY: venv demo test test-pythons test-limited sanitize coverage fuzz gen check-gen golden lint \
+	bench build-demo build-echo clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -41,6 +46,9 @@ check-gen: $(INSTALLED)
 build-demo: $(INSTALLED)
 	$(OPBIND) build ops.yaml --out $(GENERATED) --build-dir $(DEMO) --jobs $(JOBS) $(KERNELS)
 
+build-echo: $(INSTALLED)
+	$(ECHO)/echo_library.py
+
 demo: build-demo
 	PYTHONPATH=$(DEMO)/lib $(BIN)/python examples/demo.py
 
@@ -56,6 +64,18 @@ test-pythons:
 		$$venv/bin/python -m pytest tests/codegen tests/fuzz || exit 1; \
 	done
 
+# Core, the null host and the echo library under AddressSanitizer, LeakSanitizer and UBSan.
+sanitize: $(INSTALLED)
+	$(ECHO)/echo_variants.py sanitized
+
+# The lines of core that the runtime's tests reach.
+coverage: $(INSTALLED)
+	$(ECHO)/echo_variants.py coverage
+
+# Core and the null host with Py_LIMITED_API.
+test-limited: $(INSTALLED)
+	$(ECHO)/echo_variants.py limited
+
 # 50,000 random schemas against torch's own reader, and 50,000 broken YAML files: ten minutes.
 fuzz: $(INSTALLED)
 	PYTHONPATH=tests/codegen $(BIN)/python tests/fuzz/run.py
@@ -68,12 +88,13 @@ bench: $(INSTALLED)
 	PYTHONPATH=build/bench/lib $(BIN)/python benchmarks/calls.py --out build/bench/calls.json
 	$(BIN)/python benchmarks/generation.py --out build/bench/generation.json
 
-lint: build-demo
+lint: build-demo build-echo
 	$(BIN)/ruff check $(PY)
 	$(BIN)/ruff format --check $(PY)
 	$(BIN)/mypy $(PY)
 	$(BIN)/clang-format --dry-run -Werror $(CPP)
 	printf '%s\n' $(TIDY) | xargs -P $(JOBS) -n 1 $(BIN)/clang-tidy -p $(DEMO) --quiet
+	printf '%s\n' $(TIDY_NULL) | xargs -P $(JOBS) -n 1 $(BIN)/clang-tidy -p build/tests/echo --quiet
 	$(MAKE) check-gen
 
 clean:

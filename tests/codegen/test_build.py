@@ -98,14 +98,15 @@ def test_a_source_that_does_not_compile(rebuild: Build, tmp_path: Path) -> None:
     assert "demo_ops does not compile" in result.stderr
 
 
-def ninja_text(monkeypatch: pytest.MonkeyPatch) -> str:
+def ninja_text(monkeypatch: pytest.MonkeyPatch, ops: Path = REPO / "ops.yaml") -> str:
     from opbind import cli
 
     monkeypatch.setenv("CXX", "c++")
-    generated = cli._generated(REPO / "ops.yaml")
+    generated = cli._generated(ops)
     paths = tuple(file.path for file in generated.files)
     request = build.Request(generated.plan, Path("out dir"), paths, (Path("k $1.cpp"),), Path("b"))
-    return build.ninja_text(request, build.find_toolchain(), "obj/_C.so")
+    tools = build.find_toolchain(with_torch=generated.plan.library.has_torch)
+    return build.ninja_text(request, tools, "obj/_C.so")
 
 
 @needs_torch
@@ -143,6 +144,20 @@ def test_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(BuildError, match="pip install torch"):
         build.find_torch()
+
+
+def test_the_null_host_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert (build.host_dir("null") / "host.h").is_file()
+    monkeypatch.setattr(build, "runtime_dir", lambda: tmp_path / "opbind/runtime")
+    with pytest.raises(BuildError, match="for opbind's own tests, and not installed"):
+        build.host_dir("null")
+
+
+def test_a_library_on_the_null_host_is_built_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    text = ninja_text(monkeypatch, REPO / "tests/codegen/cases/null_library/ops.yaml")
+    assert "null_host" in text
+    assert "torch" not in text.replace("torch_function", "")
 
 
 @needs_torch

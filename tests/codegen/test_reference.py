@@ -163,7 +163,7 @@ def test_our_own_files_are_taken() -> None:
     paths = [REPO / "ops.yaml", REPO / "benchmarks/bench_ops.yaml", *CASES.glob("*/ops.yaml")]
     for path in paths:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
-        # The null host is for opbind's own tests, and no editor's business.
+        # Editors need not know what is for our own tests.
         if _loader_takes(text) and "host: null" not in text:
             assert _editor_takes(text), path
 

@@ -147,6 +147,7 @@ inline const Tensor& unpack(PyObject* object) { return unpack_mutable(object); }
 /// New reference to the Python object of a tensor, the same one for the same tensor; None if it is
 /// undefined; nullptr with an error set.
 PyObject* wrap(const Tensor& tensor);
+inline PyObject* wrap(Tensor&& tensor) { return wrap(std::as_const(tensor)); }
 /// "int tensor of 0 dimensions", " that requires grad" if it does.
 std::string describe(const Tensor& tensor);
 Tensor set_requires_grad(Tensor tensor, bool requires_grad);

@@ -8,15 +8,7 @@
 namespace opbind::host {
 namespace {
 
-// A function object for std::visit: one overload for each alternative.
-struct KindOf {
-  NumberKind operator()(bool) const { return NumberKind::boolean; }
-  NumberKind operator()(int64_t) const { return NumberKind::integer; }
-  NumberKind operator()(uint64_t) const { return NumberKind::integer; }
-  NumberKind operator()(double) const { return NumberKind::floating; }
-  NumberKind operator()(Complex) const { return NumberKind::complex; }
-};
-
+// A function object for std::visit.
 struct ToPython {
   PyObject* operator()(bool value) const { return PyBool_FromLong(value ? 1 : 0); }
   PyObject* operator()(int64_t value) const { return PyLong_FromLongLong(value); }
@@ -28,9 +20,12 @@ struct ToPython {
 };
 
 NumberKind tensor_kind(const Tensor& tensor) {
+  // By the alternatives of Scalar::Value.
+  constexpr NumberKind kKinds[] = {NumberKind::boolean, NumberKind::integer, NumberKind::integer,
+                                   NumberKind::floating, NumberKind::complex};
   const TensorImpl& impl = *tensor.impl();
-  return impl.dim != 0 || impl.requires_grad ? NumberKind::not_number
-                                             : std::visit(KindOf(), impl.value.value());
+  const bool is_number = impl.dim == 0 && !impl.requires_grad;
+  return is_number ? kKinds[impl.value.value().index()] : NumberKind::not_number;
 }
 
 }  // namespace

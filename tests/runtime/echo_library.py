@@ -274,3 +274,7 @@ def build(name: str) -> Path:
 def _write(path: Path, text: str) -> None:
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
+
+
+if __name__ == "__main__":
+    print(build("echo"))

@@ -126,6 +126,28 @@ def test_a_list_that_grows_while_it_is_read_has_its_size_at_the_start(echo: Modu
     assert echo.echo_int_list(values) == "[5, 2]"
 
 
+def test_lists_in_a_list_that_change_while_they_are_read(echo: ModuleType) -> None:
+    class Runs:
+        def __init__(self, change: Callable[[], None]) -> None:
+            self.change = change
+
+        def __index__(self) -> int:
+            self.change()
+            return 5
+
+    inner: list[Any] = []
+    inner[:] = [Runs(inner.clear), 2]
+    outer: list[Any] = []
+    outer[:] = [[Runs(outer.clear)], [2]]
+    other: list[Any] = []
+    other[:] = [[Runs(lambda: other.__setitem__(1, 2))], [2]]
+    for values in ([inner], outer, other):
+        with pytest.raises(RuntimeError, match="changed while it was read"):
+            echo.echo_int_list_list(values)
+    inner[:] = [Runs(lambda: inner.append(inner[0])), 2]
+    assert echo.echo_int_list_list([inner]) == "[[5, 2]]"
+
+
 class Meta(type):
     """Its classes run code when somebody looks for their `__torch_function__`."""
 

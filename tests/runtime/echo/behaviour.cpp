@@ -13,9 +13,7 @@ namespace {
 
 using opbind::host::Scalar;
 
-int64_t number(const at::Tensor& tensor) {
-  return std::get<int64_t>(tensor.impl()->value.value());
-}
+int64_t number(const at::Tensor& tensor) { return std::get<int64_t>(tensor.impl()->value.value()); }
 
 at::Tensor tensor_of(int64_t value) { return at::Tensor(Scalar(value)); }
 
@@ -235,7 +233,8 @@ void echo::drop_errors(int64_t count) {
     try {
       throw_key_error();
     } catch (const opbind::python_error& error) {
-      const opbind::python_error copy = error;  // NOLINT(performance-unnecessary-copy-initialization)
+      const opbind::python_error copy =
+          error;  // NOLINT(performance-unnecessary-copy-initialization)
     }
   }
 }
