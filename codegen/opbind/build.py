@@ -28,13 +28,17 @@ import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
 from ninja.ninja_syntax import Writer
 
 from . import writer
+from .errors import did_you_mean
 from .plan import BindingPlan
+from .plan.calls import aten_header
+from .plan.check import location_of
 
 _CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C"})
 # For the runtime and what is generated.
@@ -96,6 +100,8 @@ def build(request: Request) -> Path:
     another symbol that nothing defines; a disk that fails.
     """
     tools = find_toolchain(with_torch=request.plan.library.has_torch)
+    if tools.torch is not None:
+        check_torch_ops(request.plan, tools.torch)
     try:
         with _only_build_in(request.build_dir):
             extension = _compile(request, tools)
@@ -185,6 +191,47 @@ def host_dir(host: str) -> Path:
     if not folder.is_dir():
         raise BuildError("the null host is for opbind's own tests, and not installed")
     return folder
+
+
+# --- torch's ops ------------------------------------------------------------------------------
+
+
+def check_torch_ops(plan: BindingPlan, torch: Torch) -> None:
+    """Raise BuildError that names the ops that are called and torch has not.
+
+    The compiler would name a header, or a member of a namespace.
+    """
+    folder = torch.root / "include/ATen/ops"
+    lost: set[tuple[int, str]] = set()
+    for call in (call for function in plan.functions for call in function.calls):
+        struct = call.torch_type.removesuffix("::schema").rpartition("::")[2]
+        known = _declared_ops(folder / aten_header(call.op)) if struct else {}
+        if struct and struct not in known:
+            place, name = location_of(call.op), call.op.schema.name
+            lost.add((place.line, f"  {place}: {name}{_torch_has(name.base, known, folder)}"))
+    if lost:
+        lines = [line for _, line in sorted(lost)]
+        raise BuildError("\n".join([f"torch {torch.version} has no such ops:", *lines]))
+
+
+@cache
+def _declared_ops(header: Path) -> Mapping[str, str]:
+    """Schemas by the structs of at::_ops that one header declares; none if it is not there."""
+    try:
+        text = header.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    pattern = r'struct TORCH_API (\w+) \{.*?schema_str = "((?:[^"\\]|\\.)*)"'
+    return dict(re.findall(pattern, text, re.DOTALL))
+
+
+def _torch_has(base: str, known: Mapping[str, str], folder: Path) -> str:
+    """What the op's name may have meant."""
+    names = sorted({schema.partition("(")[0] for schema in known.values()})
+    if names:
+        return f"; it has {', '.join(names)}"
+    hint = did_you_mean(base, (path.name.removesuffix("_ops.h") for path in folder.glob("*_ops.h")))
+    return f"; {hint}" if hint else ""
 
 
 # --- compile ----------------------------------------------------------------------------------

@@ -52,10 +52,19 @@ constexpr FunctionSignature kArgmaxSignatures[] = {
 constexpr FunctionSignatures kArgmax = {
     .name = "argmax", .signatures = kArgmaxSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::argmax::schema,
+                     at::Tensor(const at::Tensor&, std::optional<int64_t>, bool)>,
+    "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor differs from torch's");
 at::Tensor dispatch_argmax(const at::Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   return without_gil(host::hold(self), [&] { return at::_ops::argmax::call(self, dim, keepdim); });
 }
 
+static_assert(
+    host::same_types<at::_ops::argmax_out::schema,
+                     at::Tensor&(const at::Tensor&, std::optional<int64_t>, bool, at::Tensor&)>,
+    "argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!) "
+    "differs from torch's");
 at::Tensor& dispatch_argmax_out(at::Tensor& out, const at::Tensor& self, std::optional<int64_t> dim,
                                 bool keepdim) {
   return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
@@ -192,10 +201,18 @@ constexpr FunctionSignature kCatSignatures[] = {
 };
 constexpr FunctionSignatures kCat = {.name = "cat", .signatures = kCatSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::cat::schema,
+                     at::Tensor(at::TensorList, int64_t)>,
+    "cat(Tensor[] tensors, int dim=0) -> Tensor differs from torch's");
 at::Tensor dispatch_cat(at::TensorList tensors, int64_t dim) {
   return without_gil([&] { return at::_ops::cat::call(tensors, dim); });
 }
 
+static_assert(
+    host::same_types<at::_ops::cat_out::schema,
+                     at::Tensor&(at::TensorList, int64_t, at::Tensor&)>,
+    "cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!) differs from torch's");
 at::Tensor& dispatch_cat_out(at::Tensor& out, at::TensorList tensors, int64_t dim) {
   return without_gil(
       host::hold(out), [&]() -> at::Tensor& { return at::_ops::cat_out::call(tensors, dim, out); });
@@ -266,12 +283,23 @@ constexpr FunctionSignature kClampSignatures[] = {
 };
 constexpr FunctionSignatures kClamp = {.name = "clamp", .signatures = kClampSignatures, .count = 2};
 
+static_assert(
+    host::same_types<at::_ops::clamp_Tensor::schema,
+                     at::Tensor(const at::Tensor&, const std::optional<at::Tensor>&,
+                                const std::optional<at::Tensor>&)>,
+    "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor differs from torch's");
 at::Tensor dispatch_clamp_Tensor(const at::Tensor& self, const std::optional<at::Tensor>& min,
                                  const std::optional<at::Tensor>& max) {
   return without_gil(
       host::hold(self, min, max), [&] { return at::_ops::clamp_Tensor::call(self, min, max); });
 }
 
+static_assert(
+    host::same_types<at::_ops::clamp_Tensor_out::schema,
+                     at::Tensor&(const at::Tensor&, const std::optional<at::Tensor>&,
+                                 const std::optional<at::Tensor>&, at::Tensor&)>,
+    "clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> "
+    "Tensor(a!) differs from torch's");
 at::Tensor& dispatch_clamp_Tensor_out(at::Tensor& out, const at::Tensor& self,
                                       const std::optional<at::Tensor>& min,
                                       const std::optional<at::Tensor>& max) {
@@ -280,11 +308,22 @@ at::Tensor& dispatch_clamp_Tensor_out(at::Tensor& out, const at::Tensor& self,
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::clamp::schema,
+                     at::Tensor(const at::Tensor&, const std::optional<at::Scalar>&,
+                                const std::optional<at::Scalar>&)>,
+    "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor differs from torch's");
 at::Tensor dispatch_clamp(const at::Tensor& self, const std::optional<at::Scalar>& min,
                           const std::optional<at::Scalar>& max) {
   return without_gil(host::hold(self), [&] { return at::_ops::clamp::call(self, min, max); });
 }
 
+static_assert(
+    host::same_types<at::_ops::clamp_out::schema,
+                     at::Tensor&(const at::Tensor&, const std::optional<at::Scalar>&,
+                                 const std::optional<at::Scalar>&, at::Tensor&)>,
+    "clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!) "
+    "differs from torch's");
 at::Tensor& dispatch_clamp_out(at::Tensor& out, const at::Tensor& self,
                                const std::optional<at::Scalar>& min,
                                const std::optional<at::Scalar>& max) {
@@ -423,6 +462,14 @@ constexpr FunctionSignature kEmptyLikeSignatures[] = {
 constexpr FunctionSignatures kEmptyLike = {
     .name = "empty_like", .signatures = kEmptyLikeSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::empty_like::schema,
+                     at::Tensor(const at::Tensor&, std::optional<at::ScalarType>,
+                                std::optional<at::Layout>, std::optional<at::Device>,
+                                std::optional<bool>, std::optional<at::MemoryFormat>)>,
+    "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+    "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor differs "
+    "from torch's");
 at::Tensor dispatch_empty_like(const at::Tensor& self, std::optional<at::ScalarType> dtype,
                                std::optional<at::Layout> layout, std::optional<at::Device> device,
                                std::optional<bool> pin_memory,
@@ -548,6 +595,13 @@ constexpr FunctionSignature kLinspaceSignatures[] = {
 constexpr FunctionSignatures kLinspace = {
     .name = "linspace", .signatures = kLinspaceSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::linspace::schema,
+                     at::Tensor(const at::Scalar&, const at::Scalar&, int64_t,
+                                std::optional<at::ScalarType>, std::optional<at::Layout>,
+                                std::optional<at::Device>, std::optional<bool>)>,
+    "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
+    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor differs from torch's");
 at::Tensor dispatch_linspace(const at::Scalar& start, const at::Scalar& end, int64_t steps,
                              std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
                              std::optional<at::Device> device, std::optional<bool> pin_memory) {
@@ -556,6 +610,11 @@ at::Tensor dispatch_linspace(const at::Scalar& start, const at::Scalar& end, int
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::linspace_out::schema,
+                     at::Tensor&(const at::Scalar&, const at::Scalar&, int64_t, at::Tensor&)>,
+    "linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!) differs "
+    "from torch's");
 at::Tensor& dispatch_linspace_out(at::Tensor& out, const at::Scalar& start, const at::Scalar& end,
                                   int64_t steps) {
   return without_gil(host::hold(out), [&]() -> at::Tensor& {
@@ -644,26 +703,49 @@ constexpr FunctionSignature kMaxSignatures[] = {
 };
 constexpr FunctionSignatures kMax = {.name = "max", .signatures = kMaxSignatures, .count = 3};
 
+static_assert(
+    host::same_types<at::_ops::max::schema,
+                     at::Tensor(const at::Tensor&)>,
+    "max(Tensor self) -> Tensor differs from torch's");
 at::Tensor dispatch_max(const at::Tensor& self) {
   return without_gil(host::hold(self), [&] { return at::_ops::max::call(self); });
 }
 
+static_assert(
+    host::same_types<at::_ops::max_other::schema,
+                     at::Tensor(const at::Tensor&, const at::Tensor&)>,
+    "max.other(Tensor self, Tensor other) -> Tensor differs from torch's");
 at::Tensor dispatch_max_other(const at::Tensor& self, const at::Tensor& other) {
   return without_gil(
       host::hold(self, other), [&] { return at::_ops::max_other::call(self, other); });
 }
 
+static_assert(
+    host::same_types<at::_ops::max_out::schema,
+                     at::Tensor&(const at::Tensor&, const at::Tensor&, at::Tensor&)>,
+    "max.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!) differs from torch's");
 at::Tensor& dispatch_max_out(at::Tensor& out, const at::Tensor& self, const at::Tensor& other) {
   return without_gil(host::hold(out, self, other), [&]() -> at::Tensor& {
     return at::_ops::max_out::call(self, other, out);
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::max_dim::schema,
+                     std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, int64_t, bool)>,
+    "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices) "
+    "differs from torch's");
 std::tuple<at::Tensor, at::Tensor> dispatch_max_dim(const at::Tensor& self, int64_t dim,
                                                     bool keepdim) {
   return without_gil(host::hold(self), [&] { return at::_ops::max_dim::call(self, dim, keepdim); });
 }
 
+static_assert(
+    host::same_types<at::_ops::max_dim_max::schema,
+                     std::tuple<at::Tensor&, at::Tensor&>(const at::Tensor&, int64_t, bool,
+                                                          at::Tensor&, at::Tensor&)>,
+    "max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) "
+    "max_values) -> (Tensor(a!) values, Tensor(b!) indices) differs from torch's");
 std::tuple<at::Tensor&, at::Tensor&> dispatch_max_dim_max(at::Tensor& max, at::Tensor& max_values,
                                                           const at::Tensor& self, int64_t dim,
                                                           bool keepdim) {
@@ -745,17 +827,29 @@ constexpr FunctionSignature kMulSignatures[] = {
 };
 constexpr FunctionSignatures kMul = {.name = "mul", .signatures = kMulSignatures, .count = 2};
 
+static_assert(
+    host::same_types<at::_ops::mul_Tensor::schema,
+                     at::Tensor(const at::Tensor&, const at::Tensor&)>,
+    "mul.Tensor(Tensor self, Tensor other) -> Tensor differs from torch's");
 at::Tensor dispatch_mul_Tensor(const at::Tensor& self, const at::Tensor& other) {
   return without_gil(
       host::hold(self, other), [&] { return at::_ops::mul_Tensor::call(self, other); });
 }
 
+static_assert(
+    host::same_types<at::_ops::mul_out::schema,
+                     at::Tensor&(const at::Tensor&, const at::Tensor&, at::Tensor&)>,
+    "mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!) differs from torch's");
 at::Tensor& dispatch_mul_out(at::Tensor& out, const at::Tensor& self, const at::Tensor& other) {
   return without_gil(host::hold(out, self, other), [&]() -> at::Tensor& {
     return at::_ops::mul_out::call(self, other, out);
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::mul_Scalar::schema,
+                     at::Tensor(const at::Tensor&, const at::Scalar&)>,
+    "mul.Scalar(Tensor self, Scalar other) -> Tensor differs from torch's");
 at::Tensor dispatch_mul_Scalar(const at::Tensor& self, const at::Scalar& other) {
   return without_gil(host::hold(self), [&] { return at::_ops::mul_Scalar::call(self, other); });
 }
@@ -834,16 +928,28 @@ constexpr FunctionSignature kResultTypeSignatures[] = {
 constexpr FunctionSignatures kResultType = {
     .name = "result_type", .signatures = kResultTypeSignatures, .count = 4};
 
+static_assert(
+    host::same_types<at::_ops::result_type_Tensor::schema,
+                     at::ScalarType(const at::Tensor&, const at::Tensor&)>,
+    "result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType differs from torch's");
 at::ScalarType dispatch_result_type_Tensor(const at::Tensor& tensor, const at::Tensor& other) {
   return without_gil(
       host::hold(tensor, other), [&] { return at::_ops::result_type_Tensor::call(tensor, other); });
 }
 
+static_assert(
+    host::same_types<at::_ops::result_type_Scalar::schema,
+                     at::ScalarType(const at::Tensor&, const at::Scalar&)>,
+    "result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType differs from torch's");
 at::ScalarType dispatch_result_type_Scalar(const at::Tensor& tensor, const at::Scalar& other) {
   return without_gil(
       host::hold(tensor), [&] { return at::_ops::result_type_Scalar::call(tensor, other); });
 }
 
+static_assert(
+    host::same_types<at::_ops::result_type_Scalar_Tensor::schema,
+                     at::ScalarType(const at::Scalar&, const at::Tensor&)>,
+    "result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType differs from torch's");
 at::ScalarType dispatch_result_type_Scalar_Tensor(const at::Scalar& scalar,
                                                   const at::Tensor& tensor) {
   return without_gil(host::hold(tensor), [&] {
@@ -851,6 +957,10 @@ at::ScalarType dispatch_result_type_Scalar_Tensor(const at::Scalar& scalar,
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::result_type_Scalar_Scalar::schema,
+                     at::ScalarType(const at::Scalar&, const at::Scalar&)>,
+    "result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType differs from torch's");
 at::ScalarType dispatch_result_type_Scalar_Scalar(const at::Scalar& scalar1,
                                                   const at::Scalar& scalar2) {
   return without_gil([&] { return at::_ops::result_type_Scalar_Scalar::call(scalar1, scalar2); });
@@ -998,10 +1108,18 @@ constexpr FunctionSignature kSigmoidSignatures[] = {
 constexpr FunctionSignatures kSigmoid = {
     .name = "sigmoid", .signatures = kSigmoidSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::sigmoid::schema,
+                     at::Tensor(const at::Tensor&)>,
+    "sigmoid(Tensor self) -> Tensor differs from torch's");
 at::Tensor dispatch_sigmoid(const at::Tensor& self) {
   return without_gil(host::hold(self), [&] { return at::_ops::sigmoid::call(self); });
 }
 
+static_assert(
+    host::same_types<at::_ops::sigmoid_out::schema,
+                     at::Tensor&(const at::Tensor&, at::Tensor&)>,
+    "sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!) differs from torch's");
 at::Tensor& dispatch_sigmoid_out(at::Tensor& out, const at::Tensor& self) {
   return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
     return at::_ops::sigmoid_out::call(self, out);
@@ -1057,12 +1175,22 @@ constexpr FunctionSignature kSoftmaxSignatures[] = {
 constexpr FunctionSignatures kSoftmax = {
     .name = "softmax", .signatures = kSoftmaxSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::softmax_int::schema,
+                     at::Tensor(const at::Tensor&, int64_t, std::optional<at::ScalarType>)>,
+    "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor differs from torch's");
 at::Tensor dispatch_softmax(const at::Tensor& self, int64_t dim,
                             std::optional<at::ScalarType> dtype) {
   return without_gil(
       host::hold(self), [&] { return at::_ops::softmax_int::call(self, dim, dtype); });
 }
 
+static_assert(
+    host::same_types<at::_ops::softmax_int_out::schema,
+                     at::Tensor&(const at::Tensor&, int64_t, std::optional<at::ScalarType>,
+                                 at::Tensor&)>,
+    "softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> "
+    "Tensor(a!) differs from torch's");
 at::Tensor& dispatch_softmax_out(at::Tensor& out, const at::Tensor& self, int64_t dim,
                                  std::optional<at::ScalarType> dtype) {
   return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
@@ -1183,16 +1311,32 @@ constexpr FunctionSignature kSumSignatures[] = {
 };
 constexpr FunctionSignatures kSum = {.name = "sum", .signatures = kSumSignatures, .count = 2};
 
+static_assert(
+    host::same_types<at::_ops::sum::schema,
+                     at::Tensor(const at::Tensor&, std::optional<at::ScalarType>)>,
+    "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor differs from torch's");
 at::Tensor dispatch_sum(const at::Tensor& self, std::optional<at::ScalarType> dtype) {
   return without_gil(host::hold(self), [&] { return at::_ops::sum::call(self, dtype); });
 }
 
+static_assert(
+    host::same_types<at::_ops::sum_dim_IntList::schema,
+                     at::Tensor(const at::Tensor&, at::OptionalIntArrayRef, bool,
+                                std::optional<at::ScalarType>)>,
+    "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
+    "Tensor differs from torch's");
 at::Tensor dispatch_sum_dim_IntList(const at::Tensor& self, at::OptionalIntArrayRef dim,
                                     bool keepdim, std::optional<at::ScalarType> dtype) {
   return without_gil(
       host::hold(self), [&] { return at::_ops::sum_dim_IntList::call(self, dim, keepdim, dtype); });
 }
 
+static_assert(
+    host::same_types<at::_ops::sum_IntList_out::schema,
+                     at::Tensor&(const at::Tensor&, at::OptionalIntArrayRef, bool,
+                                 std::optional<at::ScalarType>, at::Tensor&)>,
+    "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, "
+    "Tensor(a!) out) -> Tensor(a!) differs from torch's");
 at::Tensor& dispatch_sum_IntList_out(at::Tensor& out, const at::Tensor& self,
                                      at::OptionalIntArrayRef dim, bool keepdim,
                                      std::optional<at::ScalarType> dtype) {
@@ -1298,10 +1442,18 @@ constexpr FunctionSignature kWhereSignatures[] = {
 };
 constexpr FunctionSignatures kWhere = {.name = "where", .signatures = kWhereSignatures, .count = 5};
 
+static_assert(
+    host::same_types<at::_ops::where::schema,
+                     std::vector<at::Tensor>(const at::Tensor&)>,
+    "where(Tensor condition) -> Tensor[] differs from torch's");
 std::vector<at::Tensor> dispatch_where(const at::Tensor& condition) {
   return without_gil(host::hold(condition), [&] { return at::_ops::where::call(condition); });
 }
 
+static_assert(
+    host::same_types<at::_ops::where_self::schema,
+                     at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&)>,
+    "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor differs from torch's");
 at::Tensor dispatch_where_self(const at::Tensor& condition, const at::Tensor& self,
                                const at::Tensor& other) {
   return without_gil(host::hold(condition, self, other), [&] {
@@ -1309,6 +1461,12 @@ at::Tensor dispatch_where_self(const at::Tensor& condition, const at::Tensor& se
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::where_self_out::schema,
+                     at::Tensor&(const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                 at::Tensor&)>,
+    "where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> "
+    "Tensor(a!) differs from torch's");
 at::Tensor& dispatch_where_self_out(at::Tensor& out, const at::Tensor& condition,
                                     const at::Tensor& self, const at::Tensor& other) {
   return without_gil(host::hold(out, condition, self, other), [&]() -> at::Tensor& {
@@ -1316,6 +1474,11 @@ at::Tensor& dispatch_where_self_out(at::Tensor& out, const at::Tensor& condition
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::where_ScalarOther::schema,
+                     at::Tensor(const at::Tensor&, const at::Tensor&, const at::Scalar&)>,
+    "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor differs from "
+    "torch's");
 at::Tensor dispatch_where_ScalarOther(const at::Tensor& condition, const at::Tensor& self,
                                       const at::Scalar& other) {
   return without_gil(host::hold(condition, self), [&] {
@@ -1323,6 +1486,10 @@ at::Tensor dispatch_where_ScalarOther(const at::Tensor& condition, const at::Ten
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::where_ScalarSelf::schema,
+                     at::Tensor(const at::Tensor&, const at::Scalar&, const at::Tensor&)>,
+    "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor differs from torch's");
 at::Tensor dispatch_where_ScalarSelf(const at::Tensor& condition, const at::Scalar& self,
                                      const at::Tensor& other) {
   return without_gil(host::hold(condition, other), [&] {
@@ -1330,6 +1497,10 @@ at::Tensor dispatch_where_ScalarSelf(const at::Tensor& condition, const at::Scal
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::where_Scalar::schema,
+                     at::Tensor(const at::Tensor&, const at::Scalar&, const at::Scalar&)>,
+    "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor differs from torch's");
 at::Tensor dispatch_where_Scalar(const at::Tensor& condition, const at::Scalar& self,
                                  const at::Scalar& other) {
   return without_gil(

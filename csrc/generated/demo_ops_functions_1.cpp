@@ -92,12 +92,22 @@ constexpr FunctionSignature kAddSignatures[] = {
 };
 constexpr FunctionSignatures kAdd = {.name = "add", .signatures = kAddSignatures, .count = 2};
 
+static_assert(
+    host::same_types<at::_ops::add_Tensor::schema,
+                     at::Tensor(const at::Tensor&, const at::Tensor&, const at::Scalar&)>,
+    "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor differs from torch's");
 at::Tensor dispatch_add_Tensor(const at::Tensor& self, const at::Tensor& other,
                                const at::Scalar& alpha) {
   return without_gil(
       host::hold(self, other), [&] { return at::_ops::add_Tensor::call(self, other, alpha); });
 }
 
+static_assert(
+    host::same_types<at::_ops::add_out::schema,
+                     at::Tensor&(const at::Tensor&, const at::Tensor&, const at::Scalar&,
+                                 at::Tensor&)>,
+    "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!) differs "
+    "from torch's");
 at::Tensor& dispatch_add_out(at::Tensor& out, const at::Tensor& self, const at::Tensor& other,
                              const at::Scalar& alpha) {
   return without_gil(host::hold(out, self, other), [&]() -> at::Tensor& {
@@ -105,6 +115,10 @@ at::Tensor& dispatch_add_out(at::Tensor& out, const at::Tensor& self, const at::
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::add_Scalar::schema,
+                     at::Tensor(const at::Tensor&, const at::Scalar&, const at::Scalar&)>,
+    "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor differs from torch's");
 at::Tensor dispatch_add_Scalar(const at::Tensor& self, const at::Scalar& other,
                                const at::Scalar& alpha) {
   return without_gil(
@@ -176,6 +190,11 @@ constexpr FunctionSignature kAdd_Signatures[] = {
 };
 constexpr FunctionSignatures kAdd_ = {.name = "add_", .signatures = kAdd_Signatures, .count = 2};
 
+static_assert(
+    host::same_types<at::_ops::add__Tensor::schema,
+                     at::Tensor&(at::Tensor&, const at::Tensor&, const at::Scalar&)>,
+    "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!) differs from "
+    "torch's");
 at::Tensor& dispatch_add__Tensor(at::Tensor& self, const at::Tensor& other,
                                  const at::Scalar& alpha) {
   return without_gil(host::hold(self, other), [&]() -> at::Tensor& {
@@ -183,6 +202,11 @@ at::Tensor& dispatch_add__Tensor(at::Tensor& self, const at::Tensor& other,
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::add__Scalar::schema,
+                     at::Tensor&(at::Tensor&, const at::Scalar&, const at::Scalar&)>,
+    "add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!) differs from "
+    "torch's");
 at::Tensor& dispatch_add__Scalar(at::Tensor& self, const at::Scalar& other,
                                  const at::Scalar& alpha) {
   return without_gil(host::hold(self), [&]() -> at::Tensor& {
@@ -238,6 +262,11 @@ constexpr FunctionSignature kAllcloseSignatures[] = {
 constexpr FunctionSignatures kAllclose = {
     .name = "allclose", .signatures = kAllcloseSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::allclose::schema,
+                     bool(const at::Tensor&, const at::Tensor&, double, double, bool)>,
+    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool "
+    "equal_nan=False) -> bool differs from torch's");
 bool dispatch_allclose(const at::Tensor& self, const at::Tensor& other, double rtol, double atol,
                        bool equal_nan) {
   return without_gil(host::hold(self, other), [&] {
@@ -299,11 +328,23 @@ constexpr FunctionSignature kAminmaxSignatures[] = {
 constexpr FunctionSignatures kAminmax = {
     .name = "aminmax", .signatures = kAminmaxSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::aminmax::schema,
+                     std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, std::optional<int64_t>,
+                                                        bool)>,
+    "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max) "
+    "differs from torch's");
 std::tuple<at::Tensor, at::Tensor> dispatch_aminmax(const at::Tensor& self,
                                                     std::optional<int64_t> dim, bool keepdim) {
   return without_gil(host::hold(self), [&] { return at::_ops::aminmax::call(self, dim, keepdim); });
 }
 
+static_assert(
+    host::same_types<at::_ops::aminmax_out::schema,
+                     std::tuple<at::Tensor&, at::Tensor&>(const at::Tensor&, std::optional<int64_t>,
+                                                          bool, at::Tensor&, at::Tensor&)>,
+    "aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) "
+    "max) -> (Tensor(a!) min, Tensor(b!) max) differs from torch's");
 std::tuple<at::Tensor&, at::Tensor&> dispatch_aminmax_out(at::Tensor& min, at::Tensor& max,
                                                           const at::Tensor& self,
                                                           std::optional<int64_t> dim,
@@ -395,6 +436,10 @@ constexpr FunctionSignature kChunkSignatures[] = {
 };
 constexpr FunctionSignatures kChunk = {.name = "chunk", .signatures = kChunkSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::chunk::schema,
+                     std::vector<at::Tensor>(const at::Tensor&, int64_t, int64_t)>,
+    "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[] differs from torch's");
 std::vector<at::Tensor> dispatch_chunk(const at::Tensor& self, int64_t chunks, int64_t dim) {
   return without_gil(host::hold(self), [&] { return at::_ops::chunk::call(self, chunks, dim); });
 }
@@ -445,6 +490,12 @@ constexpr FunctionSignature kClamp_Signatures[] = {
 constexpr FunctionSignatures kClamp_ = {
     .name = "clamp_", .signatures = kClamp_Signatures, .count = 2};
 
+static_assert(
+    host::same_types<at::_ops::clamp__Tensor::schema,
+                     at::Tensor&(at::Tensor&, const std::optional<at::Tensor>&,
+                                 const std::optional<at::Tensor>&)>,
+    "clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!) differs "
+    "from torch's");
 at::Tensor& dispatch_clamp__Tensor(at::Tensor& self, const std::optional<at::Tensor>& min,
                                    const std::optional<at::Tensor>& max) {
   return without_gil(host::hold(self, min, max), [&]() -> at::Tensor& {
@@ -452,6 +503,12 @@ at::Tensor& dispatch_clamp__Tensor(at::Tensor& self, const std::optional<at::Ten
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::clamp_::schema,
+                     at::Tensor&(at::Tensor&, const std::optional<at::Scalar>&,
+                                 const std::optional<at::Scalar>&)>,
+    "clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!) differs from "
+    "torch's");
 at::Tensor& dispatch_clamp_(at::Tensor& self, const std::optional<at::Scalar>& min,
                             const std::optional<at::Scalar>& max) {
   return without_gil(
@@ -503,6 +560,10 @@ constexpr FunctionSignature kEqualSignatures[] = {
 };
 constexpr FunctionSignatures kEqual = {.name = "equal", .signatures = kEqualSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::equal::schema,
+                     bool(const at::Tensor&, const at::Tensor&)>,
+    "equal(Tensor self, Tensor other) -> bool differs from torch's");
 bool dispatch_equal(const at::Tensor& self, const at::Tensor& other) {
   return without_gil(host::hold(self, other), [&] { return at::_ops::equal::call(self, other); });
 }
@@ -548,10 +609,20 @@ constexpr FunctionSignature kFrexpSignatures[] = {
 };
 constexpr FunctionSignatures kFrexp = {.name = "frexp", .signatures = kFrexpSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::frexp_Tensor::schema,
+                     std::tuple<at::Tensor, at::Tensor>(const at::Tensor&)>,
+    "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent) differs from torch's");
 std::tuple<at::Tensor, at::Tensor> dispatch_frexp(const at::Tensor& self) {
   return without_gil(host::hold(self), [&] { return at::_ops::frexp_Tensor::call(self); });
 }
 
+static_assert(
+    host::same_types<at::_ops::frexp_Tensor_out::schema,
+                     std::tuple<at::Tensor&, at::Tensor&>(const at::Tensor&, at::Tensor&,
+                                                          at::Tensor&)>,
+    "frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> (Tensor(a!) "
+    "mantissa, Tensor(b!) exponent) differs from torch's");
 std::tuple<at::Tensor&, at::Tensor&> dispatch_frexp_out(at::Tensor& mantissa, at::Tensor& exponent,
                                                         const at::Tensor& self) {
   return without_gil(host::hold(mantissa, exponent, self), [&] {
@@ -631,6 +702,14 @@ constexpr FunctionSignature kFullLikeSignatures[] = {
 constexpr FunctionSignatures kFullLike = {
     .name = "full_like", .signatures = kFullLikeSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::full_like::schema,
+                     at::Tensor(const at::Tensor&, const at::Scalar&, std::optional<at::ScalarType>,
+                                std::optional<at::Layout>, std::optional<at::Device>,
+                                std::optional<bool>, std::optional<at::MemoryFormat>)>,
+    "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor "
+    "differs from torch's");
 at::Tensor dispatch_full_like(const at::Tensor& self, const at::Scalar& fill_value,
                               std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
                               std::optional<at::Device> device, std::optional<bool> pin_memory,
@@ -716,16 +795,32 @@ constexpr FunctionSignature kMeanSignatures[] = {
 };
 constexpr FunctionSignatures kMean = {.name = "mean", .signatures = kMeanSignatures, .count = 2};
 
+static_assert(
+    host::same_types<at::_ops::mean::schema,
+                     at::Tensor(const at::Tensor&, std::optional<at::ScalarType>)>,
+    "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor differs from torch's");
 at::Tensor dispatch_mean(const at::Tensor& self, std::optional<at::ScalarType> dtype) {
   return without_gil(host::hold(self), [&] { return at::_ops::mean::call(self, dtype); });
 }
 
+static_assert(
+    host::same_types<at::_ops::mean_dim::schema,
+                     at::Tensor(const at::Tensor&, at::OptionalIntArrayRef, bool,
+                                std::optional<at::ScalarType>)>,
+    "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor "
+    "differs from torch's");
 at::Tensor dispatch_mean_dim(const at::Tensor& self, at::OptionalIntArrayRef dim, bool keepdim,
                              std::optional<at::ScalarType> dtype) {
   return without_gil(
       host::hold(self), [&] { return at::_ops::mean_dim::call(self, dim, keepdim, dtype); });
 }
 
+static_assert(
+    host::same_types<at::_ops::mean_out::schema,
+                     at::Tensor&(const at::Tensor&, at::OptionalIntArrayRef, bool,
+                                 std::optional<at::ScalarType>, at::Tensor&)>,
+    "mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, "
+    "Tensor(a!) out) -> Tensor(a!) differs from torch's");
 at::Tensor& dispatch_mean_out(at::Tensor& out, const at::Tensor& self, at::OptionalIntArrayRef dim,
                               bool keepdim, std::optional<at::ScalarType> dtype) {
   return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
@@ -916,16 +1011,32 @@ constexpr FunctionSignature kNormSignatures[] = {
 };
 constexpr FunctionSignatures kNorm = {.name = "norm", .signatures = kNormSignatures, .count = 4};
 
+static_assert(
+    host::same_types<at::_ops::norm_Scalar::schema,
+                     at::Tensor(const at::Tensor&, const at::Scalar&)>,
+    "norm.Scalar(Tensor self, Scalar p=2) -> Tensor differs from torch's");
 at::Tensor dispatch_norm_Scalar(const at::Tensor& self, const at::Scalar& p) {
   return without_gil(host::hold(self), [&] { return at::_ops::norm_Scalar::call(self, p); });
 }
 
+static_assert(
+    host::same_types<at::_ops::norm_ScalarOpt_dtype::schema,
+                     at::Tensor(const at::Tensor&, const std::optional<at::Scalar>&,
+                                at::ScalarType)>,
+    "norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor differs from "
+    "torch's");
 at::Tensor dispatch_norm_ScalarOpt_dtype(const at::Tensor& self, const std::optional<at::Scalar>& p,
                                          at::ScalarType dtype) {
   return without_gil(
       host::hold(self), [&] { return at::_ops::norm_ScalarOpt_dtype::call(self, p, dtype); });
 }
 
+static_assert(
+    host::same_types<at::_ops::norm_ScalarOpt_dim_dtype::schema,
+                     at::Tensor(const at::Tensor&, const std::optional<at::Scalar>&,
+                                at::IntArrayRef, bool, at::ScalarType)>,
+    "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType "
+    "dtype) -> Tensor differs from torch's");
 at::Tensor dispatch_norm_ScalarOpt_dim_dtype(const at::Tensor& self,
                                              const std::optional<at::Scalar>& p,
                                              at::IntArrayRef dim, bool keepdim,
@@ -935,6 +1046,12 @@ at::Tensor dispatch_norm_ScalarOpt_dim_dtype(const at::Tensor& self,
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::norm_dtype_out::schema,
+                     at::Tensor&(const at::Tensor&, const std::optional<at::Scalar>&,
+                                 at::IntArrayRef, bool, at::ScalarType, at::Tensor&)>,
+    "norm.dtype_out(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, "
+    "Tensor(a!) out) -> Tensor(a!) differs from torch's");
 at::Tensor& dispatch_norm_dtype_out(at::Tensor& out, const at::Tensor& self,
                                     const std::optional<at::Scalar>& p, at::IntArrayRef dim,
                                     bool keepdim, at::ScalarType dtype) {
@@ -943,12 +1060,24 @@ at::Tensor& dispatch_norm_dtype_out(at::Tensor& out, const at::Tensor& self,
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::norm_ScalarOpt_dim::schema,
+                     at::Tensor(const at::Tensor&, const std::optional<at::Scalar>&,
+                                at::IntArrayRef, bool)>,
+    "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor "
+    "differs from torch's");
 at::Tensor dispatch_norm_ScalarOpt_dim(const at::Tensor& self, const std::optional<at::Scalar>& p,
                                        at::IntArrayRef dim, bool keepdim) {
   return without_gil(
       host::hold(self), [&] { return at::_ops::norm_ScalarOpt_dim::call(self, p, dim, keepdim); });
 }
 
+static_assert(
+    host::same_types<at::_ops::norm_out::schema,
+                     at::Tensor&(const at::Tensor&, const std::optional<at::Scalar>&,
+                                 at::IntArrayRef, bool, at::Tensor&)>,
+    "norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> "
+    "Tensor(a!) differs from torch's");
 at::Tensor& dispatch_norm_out(at::Tensor& out, const at::Tensor& self,
                               const std::optional<at::Scalar>& p, at::IntArrayRef dim,
                               bool keepdim) {
@@ -1021,6 +1150,10 @@ constexpr FunctionSignature kNumelSignatures[] = {
 };
 constexpr FunctionSignatures kNumel = {.name = "numel", .signatures = kNumelSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::numel::schema,
+                     int64_t(const at::Tensor&)>,
+    "numel(Tensor self) -> int differs from torch's");
 int64_t dispatch_numel(const at::Tensor& self) {
   return without_gil(host::hold(self), [&] { return at::_ops::numel::call(self); });
 }
@@ -1098,6 +1231,10 @@ constexpr FunctionSignature kReluSignatures[] = {
 };
 constexpr FunctionSignatures kRelu = {.name = "relu", .signatures = kReluSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::relu::schema,
+                     at::Tensor(const at::Tensor&)>,
+    "relu(Tensor self) -> Tensor differs from torch's");
 at::Tensor dispatch_relu(const at::Tensor& self) {
   return without_gil(host::hold(self), [&] { return at::_ops::relu::call(self); });
 }
@@ -1135,6 +1272,10 @@ constexpr FunctionSignature kRelu_Signatures[] = {
 };
 constexpr FunctionSignatures kRelu_ = {.name = "relu_", .signatures = kRelu_Signatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::relu_::schema,
+                     at::Tensor&(at::Tensor&)>,
+    "relu_(Tensor(a!) self) -> Tensor(a!) differs from torch's");
 at::Tensor& dispatch_relu_(at::Tensor& self) {
   return without_gil(
       host::hold(self), [&]() -> at::Tensor& { return at::_ops::relu_::call(self); });
@@ -1222,6 +1363,10 @@ constexpr FunctionSignature kRot90Signatures[] = {
 };
 constexpr FunctionSignatures kRot90 = {.name = "rot90", .signatures = kRot90Signatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::rot90::schema,
+                     at::Tensor(const at::Tensor&, int64_t, at::IntArrayRef)>,
+    "rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor differs from torch's");
 at::Tensor dispatch_rot90(const at::Tensor& self, int64_t k, at::IntArrayRef dims) {
   return without_gil(host::hold(self), [&] { return at::_ops::rot90::call(self, k, dims); });
 }
@@ -1278,14 +1423,26 @@ constexpr FunctionSignature kSqueezeSignatures[] = {
 constexpr FunctionSignatures kSqueeze = {
     .name = "squeeze", .signatures = kSqueezeSignatures, .count = 3};
 
+static_assert(
+    host::same_types<at::_ops::squeeze::schema,
+                     at::Tensor(const at::Tensor&)>,
+    "squeeze(Tensor(a) self) -> Tensor(a) differs from torch's");
 at::Tensor dispatch_squeeze(const at::Tensor& self) {
   return without_gil(host::hold(self), [&] { return at::_ops::squeeze::call(self); });
 }
 
+static_assert(
+    host::same_types<at::_ops::squeeze_dim::schema,
+                     at::Tensor(const at::Tensor&, int64_t)>,
+    "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a) differs from torch's");
 at::Tensor dispatch_squeeze_dim(const at::Tensor& self, int64_t dim) {
   return without_gil(host::hold(self), [&] { return at::_ops::squeeze_dim::call(self, dim); });
 }
 
+static_assert(
+    host::same_types<at::_ops::squeeze_dims::schema,
+                     at::Tensor(const at::Tensor&, at::IntArrayRef)>,
+    "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a) differs from torch's");
 at::Tensor dispatch_squeeze_dims(const at::Tensor& self, at::IntArrayRef dim) {
   return without_gil(host::hold(self), [&] { return at::_ops::squeeze_dims::call(self, dim); });
 }
@@ -1343,10 +1500,18 @@ constexpr FunctionSignature kStackSignatures[] = {
 };
 constexpr FunctionSignatures kStack = {.name = "stack", .signatures = kStackSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::stack::schema,
+                     at::Tensor(at::TensorList, int64_t)>,
+    "stack(Tensor[] tensors, int dim=0) -> Tensor differs from torch's");
 at::Tensor dispatch_stack(at::TensorList tensors, int64_t dim) {
   return without_gil([&] { return at::_ops::stack::call(tensors, dim); });
 }
 
+static_assert(
+    host::same_types<at::_ops::stack_out::schema,
+                     at::Tensor&(at::TensorList, int64_t, at::Tensor&)>,
+    "stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!) differs from torch's");
 at::Tensor& dispatch_stack_out(at::Tensor& out, at::TensorList tensors, int64_t dim) {
   return without_gil(host::hold(out), [&]() -> at::Tensor& {
     return at::_ops::stack_out::call(tensors, dim, out);
@@ -1413,6 +1578,10 @@ constexpr FunctionSignature kVarMeanSignatures[] = {
 constexpr FunctionSignatures kVarMean = {
     .name = "var_mean", .signatures = kVarMeanSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::var_mean::schema,
+                     std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, bool)>,
+    "var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor) differs from torch's");
 std::tuple<at::Tensor, at::Tensor> dispatch_var_mean(const at::Tensor& self, bool unbiased) {
   return without_gil(host::hold(self), [&] { return at::_ops::var_mean::call(self, unbiased); });
 }
@@ -1526,6 +1695,14 @@ constexpr FunctionSignature kZerosLikeSignatures[] = {
 constexpr FunctionSignatures kZerosLike = {
     .name = "zeros_like", .signatures = kZerosLikeSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::zeros_like::schema,
+                     at::Tensor(const at::Tensor&, std::optional<at::ScalarType>,
+                                std::optional<at::Layout>, std::optional<at::Device>,
+                                std::optional<bool>, std::optional<at::MemoryFormat>)>,
+    "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+    "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor differs "
+    "from torch's");
 at::Tensor dispatch_zeros_like(const at::Tensor& self, std::optional<at::ScalarType> dtype,
                                std::optional<at::Layout> layout, std::optional<at::Device> device,
                                std::optional<bool> pin_memory,

@@ -98,6 +98,60 @@ def test_a_source_that_does_not_compile(rebuild: Build, tmp_path: Path) -> None:
     assert "demo_ops does not compile" in result.stderr
 
 
+WRONG_OPS = """\
+library: {namespace: n, module: wrong_ops}
+functions:
+- func: add.Tensor(Tensor self, Tensor other, *, int alpha=1) -> Tensor
+- func: addd(Tensor self) -> Tensor
+- func: add.Tensr(Tensor self, Tensor other) -> Tensor
+- func: mul.Tensor(Tensor self, Tensor other) -> Tensor
+"""
+
+
+@needs_torch
+def test_ops_that_torch_has_not_are_named(tmp_path: Path) -> None:
+    ops = tmp_path / "ops.yaml"
+    ops.write_text(WRONG_OPS)
+    words = ["build", ops, "--out", tmp_path / "out", "--build-dir", tmp_path / "build"]
+    result = CliRunner().invoke(main, list(map(str, words)), catch_exceptions=False)
+    assert result.exit_code == 1
+    head, *lines = result.stderr[result.stderr.index("opbind build:") :].splitlines()
+    assert head == f"opbind build: torch {build.find_torch().version} has no such ops:"
+    assert lines == [
+        f"  {ops}:4:9: addd; did you mean 'add'?",
+        f"  {ops}:5:9: add.Tensr; it has add.Scalar, add.Scalar_out, add.Tensor, add.out, "
+        "add_.Scalar, add_.Tensor",
+    ]
+    assert not (tmp_path / "build").exists(), "nothing was compiled"
+
+
+@needs_torch
+def test_a_schema_that_differs_from_torchs_does_not_compile(tmp_path: Path) -> None:
+    from opbind import cli
+
+    ops = tmp_path / "ops.yaml"
+    known = [
+        line for line in WRONG_OPS.splitlines(True) if "addd" not in line and "Tensr" not in line
+    ]
+    ops.write_text("".join(known))
+    generated = cli._generated(ops)
+    request = build.Request(generated.plan, tmp_path, (), (), tmp_path / "build")
+    build.check_torch_ops(request.plan, build.find_torch())
+    (shard,) = (file for file in generated.files if "functions" in file.path)
+    source = tmp_path / shard.path
+    source.write_text(shard.text)
+    tools = build.find_toolchain()
+    flags = build._compile_flags(request, tools)
+    command = [*tools.compiler, *flags, "-fsyntax-only", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    asserted = [line for line in done.stderr.splitlines() if "static assertion" in line]
+    (line,) = asserted
+    expected = (
+        "add.Tensor(Tensor self, Tensor other, *, int alpha=1) -> Tensor differs from torch's"
+    )
+    assert expected in line
+
+
 def ninja_text(monkeypatch: pytest.MonkeyPatch, ops: Path = REPO / "ops.yaml") -> str:
     from opbind import cli
 

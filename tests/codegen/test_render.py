@@ -125,6 +125,10 @@ constexpr FunctionSignature kScaleSignatures[] = {
 };
 constexpr FunctionSignatures kScale = {.name = "scale", .signatures = kScaleSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::scale::schema,
+                     at::Tensor(const at::Tensor&, double)>,
+    "scale(Tensor self, float alpha=1.0) -> Tensor differs from torch's");
 at::Tensor dispatch_scale(const at::Tensor& self, double alpha) {
   return without_gil(host::hold(self), [&] { return at::_ops::scale::call(self, alpha); });
 }

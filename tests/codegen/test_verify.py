@@ -193,9 +193,9 @@ def test_two_types_of_named_results_of_one_name() -> None:
 def test_a_kernel_of_two_types() -> None:
     entries = """\
         - func: f(Tensor x) -> Tensor
-          dispatch: {CPU: same, Meta: same}
+          dispatch: {CompositeExplicitAutograd: same}
         - func: g(Tensor x, int n) -> Tensor
-          dispatch: {CPU: same, Meta: same}
+          dispatch: {CompositeExplicitAutograd: same}
         """
     assert rules(entries) == ["cpp-name"]
     assert rules(entries.replace(", int n", "")) == []

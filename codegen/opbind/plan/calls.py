@@ -188,6 +188,8 @@ def make_call(
         dispatch_name=dispatch_name,
         dispatch=dispatch,
         target=_target(op, library),
+        signature=signature,
+        torch_type="" if op.is_own else f"at::_ops::{overload_name(op)}::schema",
         target_arguments=signature.names,
         releases_gil=op.gil is GilPolicy.RELEASE,
         held=tuple(by_name[a.name].name for a in outs_first if row_of(a).is_held),

@@ -144,6 +144,10 @@ class Call(NamedTuple):
     dispatch: CppSignature
     # What it calls: "at::_ops::add_Tensor::call".
     target: str
+    # The op's type by its schema; and where torch has its own word: "at::_ops::add_Tensor::schema",
+    # or '' for an own op.
+    signature: CppSignature
+    torch_type: str
     target_arguments: tuple[str, ...]
     releases_gil: bool
     # Parameters of dispatch that are held while the GIL is away.

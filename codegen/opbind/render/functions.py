@@ -31,6 +31,8 @@ from ..plan.names import stem
 class DispatchView(NamedTuple):
     """One function that calls an op: its head, with the opening brace, and its one statement."""
 
+    # The declaration before it that fails where torch's op has other types; '' for an own op.
+    check: str
     head: str
     statement: str
 
@@ -355,7 +357,18 @@ def _is_long(text: str) -> bool:
 def _dispatch(call: Call) -> DispatchView:
     parameters = tuple(map(str, call.dispatch.parameters))
     head = function_head(call.dispatch.return_type, call.dispatch_name, parameters, " {")
-    return DispatchView(head, _dispatch_statement(call))
+    return DispatchView(_check(call), head, _dispatch_statement(call))
+
+
+def _check(call: Call) -> str:
+    """The compiler's own words would be about templates, and name no op."""
+    if not call.torch_type:
+        return ""
+    types = tuple(parameter.type for parameter in call.signature.parameters)
+    opening = f"    host::same_types<{call.torch_type},\n{' ' * 21}{call.signature.return_type}("
+    text = string_literals(f"{call.op.schema} differs from torch's", COLUMNS - len("    );"))
+    same, literals = wrapped(opening, types, ")>,"), "\n    ".join(text)
+    return f"static_assert(\n{same}\n    {literals});"
 
 
 def _dispatch_statement(call: Call) -> str:

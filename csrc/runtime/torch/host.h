@@ -29,6 +29,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -441,5 +442,15 @@ PyTypeObject* return_type(const char* name);
 
 /// Lets torch.utils._pytree look into a structseq type, as into torch.return_types.
 void register_structseq_pytree(PyTypeObject* type);
+
+/// Whether a schema's types are those of torch's op, which has one more for lists of tensors.
+template <class Torchs, class Schemas>
+inline constexpr bool same_types = false;
+template <class Result, class... Torchs, class... Schemas>
+  requires(sizeof...(Torchs) == sizeof...(Schemas))
+inline constexpr bool same_types<Result(Torchs...), Result(Schemas...)> =
+    ((std::is_same_v<Torchs, Schemas> || (std::is_same_v<Torchs, const at::ITensorListRef&> &&
+                                          std::is_same_v<Schemas, at::TensorList>)) &&
+     ...);
 
 }  // namespace opbind::host

@@ -51,12 +51,22 @@ constexpr FunctionSignature kAddSignatures[] = {
 };
 constexpr FunctionSignatures kAdd = {.name = "add", .signatures = kAddSignatures, .count = 2};
 
+static_assert(
+    host::same_types<at::_ops::add_Tensor::schema,
+                     at::Tensor(const at::Tensor&, const at::Tensor&, const at::Scalar&)>,
+    "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor differs from torch's");
 at::Tensor dispatch_add_Tensor(const at::Tensor& self, const at::Tensor& other,
                                const at::Scalar& alpha) {
   return without_gil(
       host::hold(self, other), [&] { return at::_ops::add_Tensor::call(self, other, alpha); });
 }
 
+static_assert(
+    host::same_types<at::_ops::add_out::schema,
+                     at::Tensor&(const at::Tensor&, const at::Tensor&, const at::Scalar&,
+                                 at::Tensor&)>,
+    "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!) differs "
+    "from torch's");
 at::Tensor& dispatch_add_out(at::Tensor& out, const at::Tensor& self, const at::Tensor& other,
                              const at::Scalar& alpha) {
   return without_gil(host::hold(out, self, other), [&]() -> at::Tensor& {
@@ -64,6 +74,10 @@ at::Tensor& dispatch_add_out(at::Tensor& out, const at::Tensor& self, const at::
   });
 }
 
+static_assert(
+    host::same_types<at::_ops::add_Scalar::schema,
+                     at::Tensor(const at::Tensor&, const at::Scalar&, const at::Scalar&)>,
+    "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor differs from torch's");
 at::Tensor dispatch_add_Scalar(const at::Tensor& self, const at::Scalar& other,
                                const at::Scalar& alpha) {
   return without_gil(
@@ -121,6 +135,11 @@ constexpr FunctionSignature kAdd_Signatures[] = {
 };
 constexpr FunctionSignatures kAdd_ = {.name = "add_", .signatures = kAdd_Signatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::add__Tensor::schema,
+                     at::Tensor&(at::Tensor&, const at::Tensor&, const at::Scalar&)>,
+    "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!) differs from "
+    "torch's");
 at::Tensor& dispatch_add_(at::Tensor& self, const at::Tensor& other, const at::Scalar& alpha) {
   return without_gil(host::hold(self, other), [&]() -> at::Tensor& {
     return at::_ops::add__Tensor::call(self, other, alpha);
@@ -171,10 +190,21 @@ constexpr FunctionSignature kMaxSignatures[] = {
 };
 constexpr FunctionSignatures kMax = {.name = "max", .signatures = kMaxSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::max_dim::schema,
+                     std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, int64_t, bool)>,
+    "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices) "
+    "differs from torch's");
 std::tuple<at::Tensor, at::Tensor> dispatch_max(const at::Tensor& self, int64_t dim, bool keepdim) {
   return without_gil(host::hold(self), [&] { return at::_ops::max_dim::call(self, dim, keepdim); });
 }
 
+static_assert(
+    host::same_types<at::_ops::max_dim_max::schema,
+                     std::tuple<at::Tensor&, at::Tensor&>(const at::Tensor&, int64_t, bool,
+                                                          at::Tensor&, at::Tensor&)>,
+    "max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) "
+    "max_values) -> (Tensor(a!) values, Tensor(b!) indices) differs from torch's");
 std::tuple<at::Tensor&, at::Tensor&> dispatch_max_out(at::Tensor& max, at::Tensor& max_values,
                                                       const at::Tensor& self, int64_t dim,
                                                       bool keepdim) {
