@@ -127,7 +127,21 @@ LISTS: tuple[tuple[str, tuple[int, ...]], ...] = (
 )
 # A lone int stands for both elements.
 PAIRS = (("[3,4]", (3, 4)), ("-9223372036854775808", (-INT64_MAX - 1,) * 2), ("7", (7, 7)))
+SYMBOLIC = (("[7,-9223372036854775808]", (7, -INT64_MAX - 1)), ("[]", ()), ("[1]", (1,)))
+FLOAT_LISTS: tuple[tuple[str, tuple[float, ...]], ...] = (
+    *(
+        ("[]", ()),
+        ("[0.1,-0.0,1e308]", (0.1, -0.0, 1e308)),
+        ("[5e-324]", (5e-324,)),
+        ("[1]", (1.0,)),
+    ),
+)
+FLOAT_PAIRS = (("0.1", (0.1, 0.1)), ("[1,-0.0]", (1.0, -0.0)))
+FLAGS = (("[True,False,True]", (True, False, True)), ("False", (False,) * 3))
+COMPLEX = (("1j", 1j), ("0.1j", 0.1j), ("-2.5j", complex(0, -2.5)), ("1e-310j", 1e-310j))
+INDICES = (("-1", -1), ("127", 127), ("-128", -128))
 SCALARS = (
+    ("2j", 2j),
     *(("1", 1), ("0.1", 0.1), ("-0.0", -0.0), ("True", True), ("False", False), ("1e308", 1e308)),
     *(
         ("5e-324", 5e-324),
@@ -217,6 +231,17 @@ ECHOED = {
     "str": Echoed("std::string_view", (("str", "std::string", "std::string({})"),)),
     "int[]": Echoed("at::IntArrayRef", (("int[]", "std::vector<int64_t>", "{}.vec()"),)),
     "int[2]": Echoed("at::IntArrayRef", (("int[]", "std::vector<int64_t>", "{}.vec()"),)),
+    "SymInt": _same("SymInt", "c10::SymInt"),
+    "SymInt[]": Echoed(
+        "c10::SymIntArrayRef", (("SymInt[]", "std::vector<c10::SymInt>", "{}.vec()"),)
+    ),
+    "float[]": Echoed("at::ArrayRef<double>", (("float[]", "std::vector<double>", "{}.vec()"),)),
+    "float[2]": Echoed("at::ArrayRef<double>", (("float[]", "std::vector<double>", "{}.vec()"),)),
+    "bool[3]": Echoed(
+        "std::array<bool, 3>", tuple(("bool", "bool", f"{{}}[{i}]") for i in range(3))
+    ),
+    "complex": _same("complex", "c10::complex<double>"),
+    "DeviceIndex": Echoed("at::DeviceIndex", (("int", "int64_t", "{}"),)),
     "Scalar": Echoed("const at::Scalar&", (("Scalar", "at::Scalar", "{}"),)),
     "ScalarType": _same("ScalarType", "at::ScalarType"),
     "Layout": _same("Layout", "at::Layout"),
@@ -248,7 +273,8 @@ class Arg:
     @property
     def shown(self) -> Any:
         """The default as Python shows it: of a lone int for two, one."""
-        return self.value[0] if self.type == "int[2]" and "[" not in self.default else self.value
+        is_lone = self.type.endswith("[2]") and "[" not in self.default
+        return self.value[0] if is_lone else self.value
 
     @property
     def is_enum(self) -> bool:
@@ -260,6 +286,8 @@ class Arg:
 
     def returned(self, value: Any) -> tuple[Any, ...]:
         """What comes back for `value`."""
+        if self.type == "bool[3]":
+            return tuple(value)
         if self.type not in _ZEROS:
             return (value,)
         return (value is not None, _ZEROS[self.type] if value is None else value)
@@ -373,6 +401,8 @@ def _value_ops() -> Iterator[Echo]:
     floats = [(text, value) for text, value in FLOATS if any(c in text for c in ".eE")]
     kinds: dict[str, Sequence[tuple[str, Any]]] = {
         **{"int": INTS, "float": FLOATS, "bool": BOOLS, "str": texts, "Scalar": SCALARS},
+        **{"SymInt": INTS, "SymInt[]": SYMBOLIC, "float[]": FLOAT_LISTS, "float[2]": FLOAT_PAIRS},
+        **{"bool[3]": FLAGS, "complex": COMPLEX, "DeviceIndex": INDICES},
         **{"int[]": LISTS, "int[2]": PAIRS, "ScalarType": DTYPES, "Device": DEVICES},
         "Layout": (("strided", torch.strided),),
         "MemoryFormat": (("contiguous_format", torch.contiguous_format),),
