@@ -356,9 +356,7 @@ def _quoted(word: str | Path) -> str:
 def _check_symbols(request: Request, tools: Toolchain, extension: Path) -> None:
     """Raise BuildError if loading `extension` would miss a symbol, naming the ops it belongs to."""
     missing = [
-        name
-        for name in _undefined(extension, tools.torch)
-        if not hasattr(ctypes.pythonapi, name)
+        name for name in _undefined(extension, tools.torch) if not hasattr(ctypes.pythonapi, name)
     ]
     if missing:
         raise BuildError(describe_missing(request.plan, _demangled(missing)))

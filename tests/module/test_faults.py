@@ -1,6 +1,6 @@
 """The faults of other bindings, one test each: docs/faults.md says what they are.
 
-The ops give back what they got (libraries/faults), so that the value that arrived is what is compared.
+The ops of libraries/faults give back what they got: what is compared is the value that arrived.
 Faults whose tests stand elsewhere are marked there.
 """
 

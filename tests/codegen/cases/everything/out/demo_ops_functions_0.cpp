@@ -62,11 +62,21 @@ constexpr FunctionSignature kAddSignatures[] = {
 };
 constexpr FunctionSignatures kAdd = {.name = "add", .signatures = kAddSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::add_Tensor::schema,
+                     at::Tensor(const at::Tensor&, const at::Tensor&, const at::Scalar&)>,
+    "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor differs from torch's");
 at::Tensor dispatch_add(const at::Tensor& self, const at::Tensor& other, const at::Scalar& alpha) {
   return without_gil(
       host::hold(self, other), [&] { return at::_ops::add_Tensor::call(self, other, alpha); });
 }
 
+static_assert(
+    host::same_types<at::_ops::add_out::schema,
+                     at::Tensor&(const at::Tensor&, const at::Tensor&, const at::Scalar&,
+                                 at::Tensor&)>,
+    "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!) differs "
+    "from torch's");
 at::Tensor& dispatch_add_out(at::Tensor& out, const at::Tensor& self, const at::Tensor& other,
                              const at::Scalar& alpha) {
   return without_gil(host::hold(out, self, other), [&]() -> at::Tensor& {
@@ -373,6 +383,10 @@ constexpr FunctionSignature kCatSignatures[] = {
 };
 constexpr FunctionSignatures kCat = {.name = "cat", .signatures = kCatSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::cat::schema,
+                     at::Tensor(at::TensorList, int64_t)>,
+    "cat(Tensor[] tensors, int dim=0) -> Tensor differs from torch's");
 at::Tensor dispatch_cat(at::TensorList tensors, int64_t dim) {
   return without_gil([&] { return at::_ops::cat::call(tensors, dim); });
 }
@@ -484,6 +498,14 @@ constexpr FunctionSignature kEmptyLikeSignatures[] = {
 constexpr FunctionSignatures kEmptyLike = {
     .name = "empty_like", .signatures = kEmptyLikeSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::empty_like::schema,
+                     at::Tensor(const at::Tensor&, std::optional<at::ScalarType>,
+                                std::optional<at::Layout>, std::optional<at::Device>,
+                                std::optional<bool>, std::optional<at::MemoryFormat>)>,
+    "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+    "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor differs "
+    "from torch's");
 at::Tensor dispatch_empty_like(const at::Tensor& self, std::optional<at::ScalarType> dtype,
                                std::optional<at::Layout> layout, std::optional<at::Device> device,
                                std::optional<bool> pin_memory,
@@ -541,6 +563,11 @@ constexpr FunctionSignatures kFakeQuantizePerTensorAffine = {
     .name = "fake_quantize_per_tensor_affine", .signatures = kFakeQuantizePerTensorAffineSignatures,
     .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::fake_quantize_per_tensor_affine::schema,
+                     at::Tensor(const at::Tensor&, double, int64_t, int64_t, int64_t)>,
+    "fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, "
+    "int quant_max) -> Tensor differs from torch's");
 at::Tensor dispatch_fake_quantize_per_tensor_affine(const at::Tensor& self, double scale,
                                                     int64_t zero_point, int64_t quant_min,
                                                     int64_t quant_max) {
@@ -623,6 +650,13 @@ constexpr FunctionSignature kFftFftfreqSignatures[] = {
 constexpr FunctionSignatures kFftFftfreq = {
     .name = "fft_fftfreq", .signatures = kFftFftfreqSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::fft_fftfreq::schema,
+                     at::Tensor(int64_t, double, std::optional<at::ScalarType>,
+                                std::optional<at::Layout>, std::optional<at::Device>,
+                                std::optional<bool>)>,
+    "fft_fftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+    "device=None, bool? pin_memory=None) -> Tensor differs from torch's");
 at::Tensor dispatch_fft_fftfreq(int64_t n, double d, std::optional<at::ScalarType> dtype,
                                 std::optional<at::Layout> layout, std::optional<at::Device> device,
                                 std::optional<bool> pin_memory) {
@@ -630,6 +664,10 @@ at::Tensor dispatch_fft_fftfreq(int64_t n, double d, std::optional<at::ScalarTyp
       [&] { return at::_ops::fft_fftfreq::call(n, d, dtype, layout, device, pin_memory); });
 }
 
+static_assert(
+    host::same_types<at::_ops::fft_fftfreq_out::schema,
+                     at::Tensor&(int64_t, double, at::Tensor&)>,
+    "fft_fftfreq.out(int n, float d=1.0, *, Tensor(a!) out) -> Tensor(a!) differs from torch's");
 at::Tensor& dispatch_fft_fftfreq_out(at::Tensor& out, int64_t n, double d) {
   return without_gil(
       host::hold(out), [&]() -> at::Tensor& { return at::_ops::fft_fftfreq_out::call(n, d, out); });
@@ -848,10 +886,21 @@ constexpr FunctionSignature kMaxSignatures[] = {
 };
 constexpr FunctionSignatures kMax = {.name = "max", .signatures = kMaxSignatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::max_dim::schema,
+                     std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, int64_t, bool)>,
+    "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices) "
+    "differs from torch's");
 std::tuple<at::Tensor, at::Tensor> dispatch_max(const at::Tensor& self, int64_t dim, bool keepdim) {
   return without_gil(host::hold(self), [&] { return at::_ops::max_dim::call(self, dim, keepdim); });
 }
 
+static_assert(
+    host::same_types<at::_ops::max_dim_max::schema,
+                     std::tuple<at::Tensor&, at::Tensor&>(const at::Tensor&, int64_t, bool,
+                                                          at::Tensor&, at::Tensor&)>,
+    "max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) "
+    "max_values) -> (Tensor(a!) values, Tensor(b!) indices) differs from torch's");
 std::tuple<at::Tensor&, at::Tensor&> dispatch_max_out(at::Tensor& max, at::Tensor& max_values,
                                                       const at::Tensor& self, int64_t dim,
                                                       bool keepdim) {
@@ -1044,6 +1093,10 @@ constexpr FunctionSignature kRelu_Signatures[] = {
 };
 constexpr FunctionSignatures kRelu_ = {.name = "relu_", .signatures = kRelu_Signatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::relu_::schema,
+                     at::Tensor&(at::Tensor&)>,
+    "relu_(Tensor(a!) self) -> Tensor(a!) differs from torch's");
 at::Tensor& dispatch_relu_(at::Tensor& self) {
   return without_gil(
       host::hold(self), [&]() -> at::Tensor& { return at::_ops::relu_::call(self); });
