@@ -22,8 +22,8 @@ TYPES = (
 DEFAULTS = r"""
     None True False 0 1 -1 9223372036854775807 -9223372036854775808 9223372036854775808 0x10 010 1E5
     1e5 1e-5 0.0 -0.0 0.1 1. 1e308 1.7976931348623157e308 2.2250738585072014e-308 5e-324 0x1p-1074
-    1e-320 inf -inf nan 1j -1j 5e-324j +1 [] [1] [1,2] [1.5] [None] [True] ['a'] [long] [[1]]
-    [0x10] [1E5] [5e-324] 'a' '' 'cpu' 'cuda:1' 'cuda:01' 'cuda:128' 'npu' "it's" '\0' '\000' '\r' '\x41'
+    1e-320 inf -inf nan 1j -1j 5e-324j +1 [] [1] [1,2] [1.5] [None] [True] ['a'] [long] [[1]] [0x10]
+    [1E5] [5e-324] 'a' 'cpu' 'cuda:1' 'cuda:01' 'cuda:128' 'npu' "it's" '\0' '\000' '\r' '\x41' ''
     Mean long float int8 contiguous_format channels_last strided bits8 complex complex64 uint7 int1
     preserve_format bool default foo
 """

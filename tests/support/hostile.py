@@ -295,8 +295,8 @@ class Arg:
 
 def _number(value: Any) -> int:
     schema = torch._C.parse_schema(f"f(ScalarType x={str(value).removeprefix('torch.')}) -> ()")
-    number: int = schema.arguments[0].default_value
-    return number
+    number: Any = schema.arguments[0].default_value
+    return int(number)
 
 
 @dataclass(frozen=True, slots=True)

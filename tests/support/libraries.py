@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 REPO = Path(__file__).parents[2]
-LIBRARIES = Path(__file__).parent / "libraries"
+LIBRARIES = REPO / "tests/module/libraries"
 
 
 @cache
