@@ -86,6 +86,8 @@ class TypeRow:
     rank: int
     # Who keeps the value alive while the kernel runs without the GIL.
     ownership: str
+    # Header of the C++ type, where that of at::Tensor lacks it.
+    header: str = ""
     # C++ type of a return; '' if the type cannot be returned.
     cpp_return: str = ""
     # What a stub says of a return.
@@ -100,6 +102,8 @@ class TypeRow:
     is_tensor_like: bool = False
     # Borrowed, and held by host::hold while the kernel runs without the GIL.
     is_held: bool = False
+    # torch registers kernels with it.
+    is_registrable: bool = True
     # What may stand alone for a list of N; empty where nothing may.
     lone: frozenset[str] = frozenset()
     # A list whose N is part of its type, so that it is always given: `{N}` in the C++ type.
@@ -447,6 +451,7 @@ _DEVICE = frozenset({"device", "str", "int"})
 _BORROWED = "borrowed from the Python object, which the caller's frame holds"
 _VALUE = "a value"
 _SYMBOLIC = "a value, which shares the symbolic node"
+_REFERENCE = "a reference of its own"
 
 _BASE_ROWS = (
     TypeRow(
@@ -656,12 +661,14 @@ _BASE_ROWS = (
         cpp_argument="const c10::List<std::optional<at::Tensor>>&",
         accessor="list_of_optional_tensors",
         tag="OPTIONAL_TENSOR_LIST",
+        cpp_return="std::vector<std::optional<at::Tensor>>",
         stub_argument="tuple[Tensor | None, ...] | list[Tensor | None]",
+        stub_return="tuple[Tensor | None, ...]",
         accepts=_OPTIONAL_TENSORS,
         rank=14,
         ownership="each element is owned: another thread may clear the list",
+        header="ATen/core/List.h",
         is_tensor_like=True,
-        in_runtime=False,
     ),
     TypeRow(
         schema="str",
@@ -730,40 +737,43 @@ _BASE_ROWS = (
         accepts=frozenset({"quantization scheme"}),
         rank=19,
         ownership=_VALUE,
-        in_runtime=False,
     ),
     TypeRow(
         schema="Generator",
         cpp_argument="at::Generator",
         accessor="generator",
         tag="GENERATOR",
+        cpp_return="at::Generator",
         stub_argument="torch.Generator",
+        stub_return="torch.Generator",
         accepts=frozenset({"generator"}),
         rank=20,
-        ownership="a reference of its own",
-        in_runtime=False,
+        ownership=_REFERENCE,
+        is_registrable=False,
     ),
     TypeRow(
         schema="Storage",
         cpp_argument="at::Storage",
         accessor="storage",
         tag="STORAGE",
+        cpp_return="at::Storage",
         stub_argument="torch.UntypedStorage | torch.TypedStorage",
+        stub_return="torch.UntypedStorage",
         accepts=frozenset({"storage"}),
         rank=21,
-        ownership="a reference of its own",
-        in_runtime=False,
+        ownership=_REFERENCE,
     ),
     TypeRow(
         schema="Stream",
         cpp_argument="at::Stream",
         accessor="stream",
         tag="STREAM",
+        cpp_return="at::Stream",
         stub_argument="torch.Stream",
+        stub_return="torch.Stream",
         accepts=frozenset({"stream"}),
         rank=22,
         ownership=_VALUE,
-        in_runtime=False,
     ),
     TypeRow(
         schema="SymBool",
@@ -796,12 +806,26 @@ _BASE_ROWS = (
         cpp_argument="at::Device",
         accessor="device",
         tag="DEVICE",
+        cpp_return="at::Device",
         stub_argument="torch.device | str | int",
+        stub_return="torch.device",
         accepts=_DEVICE,
         rank=24,
         ownership=_VALUE,
         defaults=_STRING_RULES,
         defaults_text="a quoted string such as 'cpu'",
+    ),
+    TypeRow(
+        schema="str[]",
+        cpp_argument="at::ArrayRef<std::string>",
+        accessor="stringlist",
+        tag="STRING_LIST",
+        cpp_return="std::vector<std::string>",
+        stub_argument="tuple[str, ...] | list[str]",
+        stub_return="tuple[str, ...]",
+        accepts=frozenset({"list of str", "empty list"}),
+        rank=26,
+        ownership="a copy",
     ),
 )
 
@@ -815,7 +839,6 @@ _OPTIONAL_CPP = {
 # Accessors that are not `TOptional`.
 _OPTIONAL_ACCESSORS = {
     "Tensor": "optionalTensor",
-    "Generator": "generator",
     "bool[]": "boolarrayOptional<{N}>",
 }
 _OPTIONAL_OWNERSHIP = {
@@ -833,13 +856,14 @@ def _optional(row: TypeRow) -> TypeRow:
         accessor=accessor,
         cpp_written="",
         accessor_written="",
-        cpp_return="",
+        cpp_return=row.cpp_return and f"std::optional<{row.cpp_return}>",
         cpp_return_written="",
         stub_argument=f"{row.stub_argument} | None",
-        stub_return="",
+        stub_return=row.stub_return and f"{row.stub_return} | None",
         accepts=row.accepts | {"None"},
         ownership=_OPTIONAL_OWNERSHIP.get(row.schema, row.ownership),
         is_optional=True,
+        is_registrable=True,
         takes_varargs=False,
         defaults={**row.defaults, **_NONE},
         defaults_text=f"None or {row.defaults_text}" if row.defaults else "None",
@@ -847,7 +871,7 @@ def _optional(row: TypeRow) -> TypeRow:
 
 
 # Those that have no accessor.
-_NO_OPTIONAL = frozenset({"Tensor[]", "Tensor?[]", "int[][]"})
+_NO_OPTIONAL = frozenset({"Tensor?[]", "int[][]"})
 
 ROWS: dict[str, TypeRow] = {
     row.schema: row
@@ -881,16 +905,22 @@ def list_size(type_: Type) -> int:
     return (type_.size or 0) if isinstance(type_, ListType) else 0
 
 
+def shown_rows() -> tuple[TypeRow, ...]:
+    """For messages and docs: a row for each type, optional where torch knows no other."""
+    rows = (row for row in _BASE_ROWS if row.in_runtime)
+    return tuple(row if row.is_registrable else ROWS[f"{row.schema}?"] for row in rows)
+
+
 def supported_arguments() -> str:
     """For messages."""
-    types = ", ".join(row.schema for row in _BASE_ROWS if row.in_runtime)
+    types = ", ".join(row.schema for row in shown_rows())
     return f"supported are {types}, int[N], and optionals"
 
 
 def supported_returns() -> str:
     """For messages."""
-    rows = (row for row in _BASE_ROWS if row.cpp_return and row.in_runtime)
-    return "supported are " + ", ".join(row.schema for row in rows)
+    types = ", ".join(row.schema for row in shown_rows() if row.cpp_return)
+    return f"supported are {types}, and optionals"
 
 
 # Parameters that planning makes itself.

@@ -42,7 +42,11 @@ struct SymBool {
 enum class ScalarType : int8_t {};
 enum class Layout : int8_t {};
 enum class MemoryFormat : int8_t {};
+enum class QScheme : uint8_t {};
 struct Device {};
+struct Generator {};
+struct Storage {};
+struct Stream {};
 using DeviceIndex = int8_t;
 template <class T>
 using ArrayRef = std::span<const T>;
@@ -83,9 +87,26 @@ class TensorList {
   void reserve(std::size_t size) { tensors_.reserve(size); }
   void push_back(const Tensor& tensor) { tensors_.push_back(tensor); }
   std::size_t size() const { return tensors_.size(); }
+  operator ArrayRef<Tensor>() const { return tensors_; }
 
  private:
   std::vector<Tensor> tensors_;
+};
+
+using ListOfOptionalTensors = std::vector<std::optional<Tensor>>;
+
+class TensorOrNumber {
+ public:
+  explicit TensorOrNumber(const Tensor& borrowed) : tensor_(&borrowed) {}
+  explicit TensorOrNumber(Tensor&& made) : made_(made), tensor_(&made_) {}
+  TensorOrNumber(const TensorOrNumber&) = delete;
+  TensorOrNumber& operator=(const TensorOrNumber&) = delete;
+
+  operator const Tensor&() const { return *tensor_; }
+
+ private:
+  Tensor made_;
+  const Tensor* tensor_;
 };
 
 NumberKind number_kind(PyObject* object);
@@ -96,6 +117,7 @@ bool unpack_symint(PyObject* object, SymInt& value);
 SymBool unpack_symbool(PyObject* object);
 PyObject* wrap(const SymInt& value);
 PyObject* wrap(const SymBool& value);
+Tensor tensor_of_number(PyObject* object);
 bool is_dtype(PyObject* object);
 ScalarType unpack_dtype(PyObject* object);
 PyObject* wrap_dtype(ScalarType dtype);
@@ -109,6 +131,18 @@ PyObject* wrap_layout(Layout layout);
 bool is_memory_format(PyObject* object);
 MemoryFormat unpack_memory_format(PyObject* object);
 PyObject* wrap_memory_format(MemoryFormat format);
+bool is_qscheme(PyObject* object);
+QScheme unpack_qscheme(PyObject* object);
+PyObject* wrap_qscheme(QScheme qscheme);
+bool is_generator(PyObject* object);
+Generator unpack_generator(PyObject* object);
+PyObject* wrap_generator(const Generator& generator);
+bool is_storage(PyObject* object);
+Storage unpack_storage(PyObject* object);
+PyObject* wrap_storage(Storage storage);
+bool is_stream(PyObject* object);
+Stream unpack_stream(PyObject* object);
+PyObject* wrap_stream(const Stream& stream);
 
 class WarningScope {
  public:

@@ -20,6 +20,7 @@ from ..model import (
     CallPolicy,
     Kernel,
     Library,
+    ListType,
     Op,
     OptionalType,
     Return,
@@ -148,17 +149,30 @@ def _check_types(op: Op, library: Library) -> Iterator[Fault]:
                 typemap.supported_arguments(),
                 argument.location,
             )
+        yield from _unregistrable(f"argument '{argument.name}'", argument, op)
     for i, result in enumerate(op.schema.returns):
+        what = f"return '{result.name}'" if result.name else f"return {i + 1}"
         if not _is_returnable(result):
-            what = f"return '{result.name}'" if result.name else f"return {i + 1}"
             yield Fault(
                 "unsupported-type",
                 f"{what} has type {result.type}, which is not supported",
                 typemap.supported_returns(),
                 result.location,
             )
+        yield from _unregistrable(what, result, op)
     if op.schema.is_vararg or op.schema.is_varret:
         yield Fault("unsupported-type", "'...' is not supported", "list the arguments and returns")
+
+
+def _unregistrable(what: str, item: Argument | Return, op: Op) -> Iterator[Fault]:
+    row = typemap.find(item.type)
+    if op.is_own and row is not None and not row.is_registrable:
+        yield Fault(
+            "unsupported-type",
+            f"{what} has type {item.type}, which torch registers no kernel with",
+            f"write {item.type}?",
+            item.location,
+        )
 
 
 def _is_returnable(result: Return) -> bool:
@@ -262,16 +276,36 @@ def _check_kernels(op: Op, library: Library) -> Iterator[Fault]:
         return
     for kernel in op.kernels:
         yield from _kernel_faults(kernel, op)
-    keys = [kernel.dispatch_key for kernel in op.kernels]
-    composite = any(map(is_composite_key, keys))
-    may_hold = any("Tensor" in str(argument.type) for argument in op.schema.arguments)
-    if not composite and not may_hold:
+    if not any(map(_chooses_kernel, op.schema.arguments)):
+        yield from _choiceless(op)
+
+
+def _choiceless(op: Op) -> Iterator[Fault]:
+    """Faults of an op none of whose arguments tells torch a device, nor autograd."""
+    first = op.kernels[0]
+    if any(map(_holds_tensors, op.schema.arguments)):
+        # Neither a kernel of a device nor one for autograd would be called.
+        if not _is_implicit(op):
+            yield Fault(
+                "no-tensor-key",
+                "torch chooses no kernel by a Tensor[]?, and the op has no other tensor argument",
+                "take Tensor[], or write a kernel for CompositeImplicitAutograd",
+                first.location,
+            )
+    elif not any(is_composite_key(kernel.dispatch_key) for kernel in op.kernels):
         yield Fault(
             "no-tensor-key",
             "the op has no tensor argument by which torch could choose a kernel",
-            f"write dispatch: {{CompositeExplicitAutograd: {op.kernels[0].name}}}",
-            op.kernels[0].location,
+            f"write dispatch: {{CompositeExplicitAutograd: {first.name}}}",
+            first.location,
         )
+
+
+def _chooses_kernel(argument: Argument) -> bool:
+    """Whether torch looks for tensors in it; of a type without a row, whether it may."""
+    type_ = argument.type
+    is_optional_list = isinstance(type_, OptionalType) and isinstance(type_.element, ListType)
+    return "Tensor" in str(type_) and not is_optional_list
 
 
 def _kernel_faults(kernel: Kernel, op: Op) -> Iterator[Fault]:

@@ -67,6 +67,8 @@ class LibraryView:
     make_library: str
     doc_literals: tuple[str, ...]
     kernels_header: str
+    # What it includes beside that of at::Tensor.
+    type_headers: tuple[str, ...]
     kernel_namespaces: tuple[NamespaceView, ...]
     has_ops: bool
     needs_no_backward: bool
@@ -87,6 +89,7 @@ def library_view(plan: BindingPlan) -> LibraryView:
         make_library=_make_library(plan),
         doc_literals=string_literals(library.doc.strip(), 92),
         kernels_header=f"{library.module}_kernels.h",
+        type_headers=tuple(sorted({header for op in plan.own_ops for header in op.headers})),
         kernel_namespaces=tuple(_kernel_namespaces(plan.own_ops)),
         has_ops=bool(plan.own_ops),
         needs_no_backward=any(map(_needs_no_backward, plan.own_ops)),
@@ -219,7 +222,7 @@ def _redispatch(op: OwnOp, keys: str, indent: int) -> str:
 
 
 def _guarded(op: OwnOp, kernel: KernelPlan) -> WrapperView:
-    guard = f"  const c10::OptionalDeviceGuard guard(at::device_of({kernel.guard_argument}));"
+    guard = f"  const c10::OptionalDeviceGuard guard(autograd::device_of({kernel.guard_argument}));"
     call = wrapped(f"return {kernel.function.qualified}(", op.signature.names, ");", 2)
     return WrapperView(_head(op, kernel.guard_name, " {"), f"{guard}\n{call}")
 
