@@ -29,14 +29,6 @@ ROUNDS = 15
 # Of torchgen's time.
 LIMIT = 0.8
 
-# `python -m opbind gen`, without its refusal of what the C++ runtime lacks. When nothing is refused
-# any more this is ["-m", "opbind"].
-OPBIND = """\
-import sys
-from opbind import cli, plan
-plan.check_runtime = lambda file, diagnostics: None
-cli.main(sys.argv[1:])
-"""
 TORCHGEN = """\
 import sys
 from torchgen.packaged.autograd.gen_python_functions import gen
@@ -47,7 +39,7 @@ gen(*sys.argv[1:], symint=True)
 def opbind(out: Path) -> list[str]:
     """The command that writes opbind's bindings into `out`."""
     inputs = [str(NATIVE_FUNCTIONS), "--deprecated", str(DEPRECATED)]
-    return [sys.executable, "-c", OPBIND, "gen", *inputs, "--out", str(out)]
+    return [sys.executable, "-m", "opbind", "gen", *inputs, "--out", str(out)]
 
 
 def torchgens(out: Path) -> list[str]:

@@ -63,7 +63,7 @@ def gen(
 ) -> None:
     """Generate the C++ sources and the Python package of FILE."""
     if dump_plan:
-        click.echo(plan.dump(_planned(file, deprecated, is_rendered=False)), nl=False)
+        click.echo(plan.dump(_planned(file, deprecated)), nl=False)
         return
     if out is None:
         raise click.UsageError("Missing option '--out'.")
@@ -160,7 +160,7 @@ def reference(format_: str, out: Path | None, check: bool) -> None:
         raise Exit(1)
 
 
-def _planned(file: Path, deprecated: Path | None, *, is_rendered: bool = True) -> plan.BindingPlan:
+def _planned(file: Path, deprecated: Path | None) -> plan.BindingPlan:
     """The plan of `file`; stops where an error was found.
 
     Entries are read and checked one by one, by three stages: all three speak, so that one run shows
@@ -175,8 +175,6 @@ def _planned(file: Path, deprecated: Path | None, *, is_rendered: bool = True) -
         # Own ops without a library: there is nothing to plan them for.
         _stop_on_errors(diagnostics)
     planned = plan.plan(schemas, diagnostics)
-    if is_rendered:
-        plan.check_runtime(schemas, diagnostics)
     _stop_on_errors(diagnostics)
     verify.verify(planned, diagnostics)
     _stop_on_errors(diagnostics)

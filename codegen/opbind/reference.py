@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from . import typemap
 from .fields import (
     DEPRECATED_FIELDS,
     DISPATCH_KEYS,
@@ -111,9 +112,31 @@ def markdown() -> str:
         parts.extend([f"{_wrapped(about)}\n"] if about else [])
         parts.append(f"{_table(fields)}\n")
         parts.extend(_key(f) for f in fields)
+    parts.append(f"## Types\n\n{_wrapped(_TYPES)}\n\n{_types()}\n")
     parts.append(f"## Dispatch keys\n\n{_wrapped(_listed(sorted(DISPATCH_KEYS)))}\n")
     parts.append(f"## Tags\n\n{_wrapped(_listed(sorted(KNOWN_TAGS)))}\n")
     return "\n".join(parts)
+
+
+_TYPES = (
+    "What a schema's arguments and returns may be, as the stub says it and as the kernel has it. "
+    "Each may be optional, `T?`, which takes or gives None, except `Tensor?[]`. `int[2]` takes one "
+    "int for both. What else torch's language knows, such as Dict, tuples and custom classes, is "
+    "refused."
+)
+
+
+def _types() -> str:
+    rows = ["| type | from Python | kernel's argument | kernel's result |", "|---|---|---|---|"]
+    for row in typemap.shown_rows():
+        cells = (row.schema, row.stub_argument, row.cpp_argument, row.cpp_return)
+        rows.append("| " + " | ".join(map(_cell, cells)) + " |")
+    return "\n".join(rows)
+
+
+def _cell(text: str) -> str:
+    """Code in a cell of a table, where a bar would end the cell."""
+    return "`" + text.replace("|", "\\|") + "`" if text else ""
 
 
 def _table(fields: Sequence[Field]) -> str:

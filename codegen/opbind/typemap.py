@@ -89,6 +89,8 @@ class TypeRow:
     rank: int
     # Who keeps the value alive while the kernel runs without the GIL.
     ownership: str
+    # Header of the C++ type, where that of at::Tensor lacks it.
+    header: str = ""
     # C++ type of a return; '' if the type cannot be returned.
     cpp_return: str = ""
     # What a stub says of a return.
@@ -105,6 +107,8 @@ class TypeRow:
     is_tensor_like: bool = False
     # Borrowed, and held by host::hold while the kernel runs without the GIL.
     is_held: bool = False
+    # torch registers kernels with it.
+    is_registrable: bool = True
     # What may stand alone for a list of N; empty where nothing may.
     lone: frozenset[str] = frozenset()
     # A list whose N is part of its type, so that it is always given: `{N}` in the C++ type.
@@ -118,9 +122,6 @@ class TypeRow:
     defaults: Mapping[DefaultKind, DefaultRule] = field(default_factory=dict)
     # What the defaults may be, for messages.
     defaults_text: str = "no default"
-    # Whether the C++ runtime has the accessor, and can wrap a return. What it has not is planned
-    # and cannot be rendered.
-    in_runtime: bool = True
 
     @property
     def broadcasts(self) -> bool:
@@ -480,6 +481,7 @@ _DEVICE = frozenset({"device", "str", "int"})
 _BORROWED = "borrowed from the Python object, which the caller's frame holds"
 _VALUE = "a value"
 _SYMBOLIC = "a value, which shares the symbolic node"
+_REFERENCE = "a reference of its own"
 
 _BASE_ROWS = (
     TypeRow(
@@ -690,12 +692,14 @@ _BASE_ROWS = (
         cpp_argument="const c10::List<std::optional<at::Tensor>>&",
         accessor="list_of_optional_tensors",
         tag="OPTIONAL_TENSOR_LIST",
+        cpp_return="std::vector<std::optional<at::Tensor>>",
         stub_argument="tuple[Tensor | None, ...] | list[Tensor | None]",
+        stub_return="tuple[Tensor | None, ...]",
         accepts=_OPTIONAL_TENSORS,
         rank=14,
         ownership="each element is owned: another thread may clear the list",
+        header="ATen/core/List.h",
         is_tensor_like=True,
-        in_runtime=False,
     ),
     TypeRow(
         schema="str",
@@ -764,40 +768,43 @@ _BASE_ROWS = (
         accepts=frozenset({"quantization scheme"}),
         rank=19,
         ownership=_VALUE,
-        in_runtime=False,
     ),
     TypeRow(
         schema="Generator",
         cpp_argument="at::Generator",
         accessor="generator",
         tag="GENERATOR",
+        cpp_return="at::Generator",
         stub_argument="torch.Generator",
+        stub_return="torch.Generator",
         accepts=frozenset({"generator"}),
         rank=20,
-        ownership="a reference of its own",
-        in_runtime=False,
+        ownership=_REFERENCE,
+        is_registrable=False,
     ),
     TypeRow(
         schema="Storage",
         cpp_argument="at::Storage",
         accessor="storage",
         tag="STORAGE",
+        cpp_return="at::Storage",
         stub_argument="torch.UntypedStorage | torch.TypedStorage",
+        stub_return="torch.UntypedStorage",
         accepts=frozenset({"storage"}),
         rank=21,
-        ownership="a reference of its own",
-        in_runtime=False,
+        ownership=_REFERENCE,
     ),
     TypeRow(
         schema="Stream",
         cpp_argument="at::Stream",
         accessor="stream",
         tag="STREAM",
+        cpp_return="at::Stream",
         stub_argument="torch.Stream",
+        stub_return="torch.Stream",
         accepts=frozenset({"stream"}),
         rank=22,
         ownership=_VALUE,
-        in_runtime=False,
     ),
     TypeRow(
         schema="SymBool",
@@ -830,12 +837,26 @@ _BASE_ROWS = (
         cpp_argument="at::Device",
         accessor="device",
         tag="DEVICE",
+        cpp_return="at::Device",
         stub_argument="torch.device | str | int",
+        stub_return="torch.device",
         accepts=_DEVICE,
         rank=24,
         ownership=_VALUE,
         defaults=_DEVICE_RULES,
         defaults_text="a quoted device such as 'cpu'",
+    ),
+    TypeRow(
+        schema="str[]",
+        cpp_argument="at::ArrayRef<std::string>",
+        accessor="stringlist",
+        tag="STRING_LIST",
+        cpp_return="std::vector<std::string>",
+        stub_argument="tuple[str, ...] | list[str]",
+        stub_return="tuple[str, ...]",
+        accepts=frozenset({"list of str", "empty list"}),
+        rank=26,
+        ownership="a copy",
     ),
 )
 
@@ -849,7 +870,6 @@ _OPTIONAL_CPP = {
 # Accessors that are not `TOptional`.
 _OPTIONAL_ACCESSORS = {
     "Tensor": "optionalTensor",
-    "Generator": "generator",
     "bool[]": "boolarrayOptional<{N}>",
 }
 _OPTIONAL_OWNERSHIP = {
@@ -868,13 +888,14 @@ def _optional(row: TypeRow) -> TypeRow:
         cpp_written="",
         accessor_written="",
         accessor_number="",
-        cpp_return="",
+        cpp_return=row.cpp_return and f"std::optional<{row.cpp_return}>",
         cpp_return_written="",
         stub_argument=f"{row.stub_argument} | None",
-        stub_return="",
+        stub_return=row.stub_return and f"{row.stub_return} | None",
         accepts=row.accepts | {"None"},
         ownership=_OPTIONAL_OWNERSHIP.get(row.schema, row.ownership),
         is_optional=True,
+        is_registrable=True,
         takes_varargs=False,
         defaults={**row.defaults, DefaultKind.NONE: _none},
         defaults_text=f"None or {row.defaults_text}" if row.defaults else "None",
@@ -882,7 +903,7 @@ def _optional(row: TypeRow) -> TypeRow:
 
 
 # Those that have no accessor.
-_NO_OPTIONAL = frozenset({"Tensor[]", "Tensor?[]", "int[][]"})
+_NO_OPTIONAL = frozenset({"Tensor?[]", "int[][]"})
 
 ROWS: dict[str, TypeRow] = {
     row.schema: row
@@ -916,16 +937,21 @@ def list_size(type_: Type) -> int:
     return (type_.size or 0) if isinstance(type_, ListType) else 0
 
 
+def shown_rows() -> tuple[TypeRow, ...]:
+    """For messages and docs: a row for each type, optional where torch knows no other."""
+    return tuple(row if row.is_registrable else ROWS[f"{row.schema}?"] for row in _BASE_ROWS)
+
+
 def supported_arguments() -> str:
     """For messages."""
-    types = ", ".join(row.schema for row in _BASE_ROWS if row.in_runtime)
+    types = ", ".join(row.schema for row in shown_rows())
     return f"supported are {types}, int[N], and optionals"
 
 
 def supported_returns() -> str:
     """For messages."""
-    rows = (row for row in _BASE_ROWS if row.cpp_return and row.in_runtime)
-    return "supported are " + ", ".join(row.schema for row in rows)
+    types = ", ".join(row.schema for row in shown_rows() if row.cpp_return)
+    return f"supported are {types}, and optionals"
 
 
 # Parameters that planning makes itself.

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from opbind import loader, parser, verify
 from opbind.errors import Diagnostics
 from opbind.model import SchemaFile
-from opbind.plan import BindingPlan, Function, check_runtime, plan
+from opbind.plan import BindingPlan, Function, plan
 from opbind.render import render
 
 _HEAD = """\
@@ -53,7 +53,6 @@ def _checked(entries: str) -> Diagnostics:
     diagnostics = Diagnostics()
     file = read(entries)
     made = plan(file, diagnostics)
-    check_runtime(file, diagnostics)
     verify.verify(made, diagnostics)
     diagnostics.items = diagnostics.sorted()
     return diagnostics

@@ -22,7 +22,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cpp_text": set(),
     "fields": set(),
     "editor_schema": {"fields"},
-    "reference": {"fields"},
+    "reference": {"fields", "typemap"},
     "words": set(),
     "tokens": {"errors", "model"},
     "loader": {"errors", "model", "fields"},

@@ -474,11 +474,10 @@ def test_fakes() -> None:
         ("f(Tensor t=1) -> Tensor", "default-type"),
         ("f(int a=9223372036854775808) -> Tensor", "default-range"),
         ("f(ScalarType d=lnog) -> Tensor", "default-name"),
-        ("f(Stream s) -> Tensor", "unsupported-type"),
         ("f(int?[] n) -> Tensor", "unsupported-type"),
         ("f(bool[] n) -> Tensor", "unsupported-type"),
         ("f(Tensor x) -> Scalar[]", "unsupported-type"),
-        ("f(Tensor x) -> Tensor?", "unsupported-type"),
+        ("f(Tensor x) -> Tensor[2]", "unsupported-type"),
         ("f(Tensor x) -> (Tensor a, Tensor a)", "duplicate-return"),
         ("f(Tensor x, ...) -> Tensor", "unsupported-type"),
         ("f_(Tensor self) -> Tensor", "undeclared-mutation"),
@@ -497,6 +496,10 @@ def test_a_schema_that_cannot_be_generated(schema: str, rule: str) -> None:
         ("f_(Tensor(a!) self) -> Tensor(a!)", "{CPU: f}", "mutation-returns"),
         ("f(Tensor(a) x) -> Tensor(a)", "{CPU: f}", "alias-return"),
         ("f(int n) -> Tensor", "{CPU: f}", "no-tensor-key"),
+        ("f(Tensor[]? x) -> Tensor", "{CPU: f}", "no-tensor-key"),
+        ("f(Tensor[]? x) -> Tensor", "{CompositeExplicitAutograd: f}", "no-tensor-key"),
+        ("f(Tensor x, Generator g) -> Tensor", "{CPU: f}", "unsupported-type"),
+        ("f(Tensor x) -> Generator", "{CPU: f}", "unsupported-type"),
         ("f(Tensor x) -> Tensor", "{AutogradCPU: f}", "autograd-key"),
         ("f(Tensor x) -> Tensor", "{CPU: delete}", "invalid-name"),
         ("f_(Tensor(a!) x) -> ()", "{CPU: f}\n  autograd: none", "mutation-autograd"),
@@ -509,16 +512,6 @@ def test_a_schema_that_cannot_be_generated(schema: str, rule: str) -> None:
 )
 def test_an_own_op_that_cannot_be_generated(schema: str, dispatch: str, rule: str) -> None:
     assert rules(_own(schema, dispatch)) == [rule]
-
-
-@pytest.mark.parametrize(
-    ("more", "rule"),
-    [
-        ("  numbers_as_tensors: True\n", "unsupported-key"),
-    ],
-)
-def test_a_key_that_cannot_be_followed(more: str, rule: str) -> None:
-    assert rules(_own("f(Tensor x) -> Tensor") + more) == [rule]
 
 
 def test_every_fault_is_reported_with_its_place_and_remedy() -> None:

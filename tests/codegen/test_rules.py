@@ -42,7 +42,6 @@ def _found_in(path: Path) -> Diagnostics:
     raw = loader.read_file(path, diagnostics)
     schemas = parser.parse_file(raw, diagnostics)
     planned = plan.plan(schemas, diagnostics)
-    plan.check_runtime(schemas, diagnostics)
     if not diagnostics.has_errors:
         verify.verify(planned, diagnostics)
     return diagnostics

@@ -13,7 +13,6 @@ from opbind.cpp_text import comment, string_literal, string_literals, wrapped
 from opbind.model import DefaultKind, ListType, OptionalType
 from opbind.parser import parse_schema, parse_type
 from opbind.typemap import DefaultFault, DefaultForms
-from planning import rules
 
 
 def _forms(argument: str) -> DefaultForms:
@@ -42,14 +41,6 @@ def test_a_row_is_complete_and_found_by_its_type(name: str) -> None:
     assert bool(row.cpp_return) == bool(row.stub_return)
     assert bool(row.cpp_written) == bool(row.accessor_written)
     assert row.is_optional == name.endswith("?") == ("None" in row.accepts)
-
-
-def test_what_the_runtime_lacks_is_planned_and_not_rendered() -> None:
-    missing = {row.schema for row in typemap.ROWS.values() if not row.in_runtime}
-    assert {"Tensor?[]", "Generator?", "Storage"} <= missing
-    assert not missing & {"Tensor", "int[]?", "Scalar", "Device?", "Tensor[]", "SymInt[]?"}
-    for name in sorted(missing):
-        assert rules(f"- func: f({name} x) -> Tensor\n") == ["unsupported-type"], name
 
 
 def test_an_array_has_its_size_in_its_type() -> None:

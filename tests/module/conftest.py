@@ -7,7 +7,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import libraries
 import pytest
 
 REPO = Path(__file__).parents[2]
@@ -36,6 +38,14 @@ def package(lib: Path) -> Path:
 def extension(package: Path) -> Path:
     (path,) = package.glob("_C.*.so")
     return path
+
+
+@pytest.fixture(scope="session")
+def objects() -> Any:
+    """The library of tests/module/libraries/objects, with its hand-written functions."""
+    module = libraries.imported("objects")
+    module.install("objects_ops")
+    return module
 
 
 @pytest.fixture(scope="session")

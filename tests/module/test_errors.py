@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -183,21 +184,100 @@ def test_overloads_name_the_unknown_keyword() -> None:
         demo_ops.add(X, X, alhpa=2)
 
 
-def test_lone_surrogates_keep_their_exception() -> None:
-    with pytest.raises(UnicodeEncodeError):
+# --- errors while an argument is read -------------------------------------------------------------
+
+UNREADABLE: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "array for int": (
+        lambda: demo_ops.busy_wait_ms(np.array([1, 2])),
+        TypeError,
+        "busy_wait_ms(): argument 'ms' (position 1): only integer scalar arrays can be converted "
+        "to a scalar index",
+    ),
+    "array in a list": (
+        lambda: demo_ops.strides_of(X, [0, np.array([1, 2])]),
+        TypeError,
+        "strides_of(): argument 'dims' (position 2): dims[1]: only integer scalar arrays can be "
+        "converted to a scalar index",
+    ),
+    "no device": (
+        lambda: demo_ops.cast(X, torch.int8, device="cqu"),
+        RuntimeError,
+        "cast(): argument 'device': Expected one of cpu, cuda",
+    ),
+    "no device's index": (
+        lambda: demo_ops.cast(X, torch.int8, device="cpu:x"),
+        RuntimeError,
+        "cast(): argument 'device': Invalid device string: 'cpu:x'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "expected", "text"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_an_error_while_reading_names_the_argument(
+    call: Callable[[], Any], expected: type[Exception], text: str
+) -> None:
+    with pytest.raises(expected) as raised:
+        call()
+    assert type(raised.value) is expected
+    assert str(raised.value).startswith(text)
+    assert str(raised.value).count("argument") == 1
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="needs exceptions with notes")
+def test_an_error_of_more_than_a_text_gets_a_note() -> None:
+    with pytest.raises(UnicodeEncodeError) as raised:
         demo_ops.describe(X, "\ud800")
+    assert raised.value.object == "\ud800"
+    assert raised.value.__notes__ == ["describe(): argument 'prefix' (position 2)"]
+
+
+class Own(Exception):
+    pass
 
 
 class Loud:
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
     def __index__(self) -> int:
-        raise KeyboardInterrupt("mine")
+        raise self.error
 
 
-def test_exceptions_of_python_code_pass_unchanged() -> None:
-    with pytest.raises(KeyboardInterrupt, match="mine"):
-        demo_ops.busy_wait_ms(Loud())
-    with pytest.raises(KeyboardInterrupt, match="mine"):
-        demo_ops.sum(X, [0, Loud()])
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, TypeError, OverflowError, Own])
+def test_exceptions_of_python_code_pass_unchanged(kind: type[BaseException]) -> None:
+    calls: list[Callable[[Loud], Any]] = [
+        lambda loud: demo_ops.busy_wait_ms(loud),
+        lambda loud: demo_ops.sum(X, [0, loud]),
+    ]
+    for call in calls:
+        error = kind("mine")
+        with pytest.raises(kind) as raised:
+            call(Loud(error))
+        assert raised.value is error
+        assert error.args == ("mine",)
+        assert not hasattr(error, "__notes__")
+        assert error.__cause__ is None
+        assert error.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected", "text"),
+    [
+        ("error", LookupError, "foreign: no std::exception"),
+        ("interrupt", InterruptedError, "interrupt"),
+        ("timeout", TimeoutError, "too late"),
+        ("unlisted", RuntimeError, "not listed"),
+        ("translator", RuntimeError, "the translator failed"),
+    ],
+)
+def test_translators_know_another_librarys_exceptions(
+    kind: str, expected: type[Exception], text: str, objects: Any
+) -> None:
+    """The last that was registered is asked first; what one throws itself is shown."""
+    with pytest.raises(expected) as raised:
+        objects.raise_foreign(kind)
+    assert type(raised.value) is expected
+    assert str(raised.value) == text
 
 
 # --- exceptions of kernels ------------------------------------------------------------------------

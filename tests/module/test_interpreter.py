@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import demo_ops
+import libraries
 import pytest
 import torch
 
@@ -58,6 +59,17 @@ def test_a_kernel_that_holds_tensors_runs_without_the_gil() -> None:
     """Tensor arguments take another way out of the GIL than numbers do."""
     boxes = boxes_apart()
     assert ticks_during(lambda: demo_ops.nms(boxes, boxes[:, 0], 0.5)) > 10
+
+
+def test_work_that_ends_on_a_thread_that_needs_the_gil(objects: Any) -> None:
+    """The kernel holds the GIL, and gives it away to wait for the thread: else a deadlock."""
+    code = """
+import faulthandler, objects_ops
+faulthandler.dump_traceback_later(60, exit=True)
+print(objects_ops.count_on_thread(1000))
+"""
+    result = run_python(code, folder=str(libraries.built("objects")))
+    assert result.stdout.strip() == "1000", result.stderr
 
 
 def test_threads_mixing_right_and_wrong_calls() -> None:
@@ -133,9 +145,10 @@ time.sleep(0.2)
         assert result.returncode == 0, result.stderr
 
 
-def run_python(code: str, *flags: str) -> subprocess.CompletedProcess[str]:
-    path = demo_ops.__path__[0].rsplit("/", 1)[0]
-    script = f"import sys; sys.path.insert(0, {path!r})\n{code}"
+def run_python(
+    code: str, *flags: str, folder: str = demo_ops.__path__[0].rsplit("/", 1)[0]
+) -> subprocess.CompletedProcess[str]:
+    script = f"import sys; sys.path.insert(0, {folder!r})\n{code}"
     command = [sys.executable, *flags, "-c", script]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
@@ -372,7 +385,8 @@ def test_no_tensor_is_left_behind() -> None:
 
 def resized() -> torch.Tensor:
     """An op of torch's that warns: its out= has elements and another shape."""
-    return demo_ops.add(X, X, out=torch.ones(7))
+    result: torch.Tensor = demo_ops.add(X, X, out=torch.ones(7))
+    return result
 
 
 def test_a_cpp_warning_is_a_python_warning() -> None:

@@ -162,7 +162,8 @@ def recorded_types(*args: torch.Tensor) -> tuple[type, ...]:
 
     with Mode() as mode:
         demo_ops.add(*args)
-    return mode.types
+    types: tuple[type, ...] = mode.types
+    return types
 
 
 def test_nobody_takes_it() -> None:

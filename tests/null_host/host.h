@@ -72,6 +72,10 @@ struct SymBool {
   std::string symbol;
 };
 
+enum class QScheme : uint8_t {};
+struct Generator {};
+struct Storage {};
+struct Stream {};
 enum class NumberKind : uint8_t { not_number, boolean, integer, floating, complex };
 
 /// Python's and NumPy's numbers, symbols, and a tensor of no dimension that requires no grad.
@@ -177,6 +181,25 @@ class TensorList {
   std::vector<Tensor> handles_;
 };
 
+using ListOfOptionalTensors = std::vector<std::optional<Tensor>>;
+
+/// The tensor that was given, or one made of a number.
+class TensorOrNumber {
+ public:
+  explicit TensorOrNumber(const Tensor& borrowed) : tensor_(&borrowed) {}
+  explicit TensorOrNumber(Tensor&& made) : made_(std::move(made)), tensor_(&made_) {}
+  TensorOrNumber(const TensorOrNumber&) = delete;
+  TensorOrNumber& operator=(const TensorOrNumber&) = delete;
+
+  operator const Tensor&() const { return *tensor_; }
+
+ private:
+  Tensor made_;
+  const Tensor* tensor_;
+};
+/// Of what is_scalar takes.
+Tensor tensor_of_number(PyObject* object);
+
 /// Handles of a call's tensors while the GIL is away. It has no destructor: see without_gil.
 template <std::size_t N>
 class TensorHold {
@@ -280,6 +303,18 @@ PyObject* wrap_layout(Layout layout);
 bool is_memory_format(PyObject* object);
 MemoryFormat unpack_memory_format(PyObject* object);
 PyObject* wrap_memory_format(MemoryFormat format);
+bool is_qscheme(PyObject* object);
+QScheme unpack_qscheme(PyObject* object);
+PyObject* wrap_qscheme(QScheme qscheme);
+bool is_generator(PyObject* object);
+Generator unpack_generator(PyObject* object);
+PyObject* wrap_generator(const Generator& generator);
+bool is_storage(PyObject* object);
+Storage unpack_storage(PyObject* object);
+PyObject* wrap_storage(Storage storage);
+bool is_stream(PyObject* object);
+Stream unpack_stream(PyObject* object);
+PyObject* wrap_stream(const Stream& stream);
 
 /// Notes the device for null_host.lazily_initialized().
 void lazy_init(std::optional<Device> device);

@@ -65,8 +65,6 @@ class Form:
 def forms() -> Iterator[Form]:
     """All types that the runtime has."""
     for row in ROWS.values():
-        if not row.in_runtime:
-            continue
         if row.is_array:
             yield Form(row, ARRAY_SIZE)
             continue

@@ -2,6 +2,7 @@
 
     tests/module/libraries/faults/ops.yaml     the ops
     tests/module/libraries/faults/*.cpp        their kernels
+    tests/module/libraries/faults/linked/*     a C++ library of its own that the kernels link
     build/tests/faults/lib/faults_ops          the package, built when it is first asked for
 
 What did not change is not compiled again.
@@ -9,11 +10,15 @@ What did not change is not compiled again.
 
 from __future__ import annotations
 
+import importlib
+import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 REPO = Path(__file__).parents[2]
 LIBRARIES = REPO / "tests/module/libraries"
@@ -23,16 +28,40 @@ LIBRARIES = REPO / "tests/module/libraries"
 def built(name: str) -> Path:
     """Builds the library of a folder of tests/module/libraries; what to put on sys.path."""
     folder = LIBRARIES / name
-    return build(name, folder / "ops.yaml", sorted(folder.glob("*.cpp")))
+    sources = sorted(folder.glob("linked/*.cpp"))
+    flags = _linked(name, sources) if sources else ""
+    return build(name, folder / "ops.yaml", sorted(folder.glob("*.cpp")), flags)
 
 
-def build(name: str, ops: Path, kernels: Sequence[Path]) -> Path:
+def imported(name: str) -> Any:
+    """The package of such a library."""
+    path = str(built(name))
+    if path not in sys.path:
+        sys.path.insert(0, path)
+    return importlib.import_module(f"{name}_ops")
+
+
+def build(name: str, ops: Path, kernels: Sequence[Path], link_flags: str = "") -> Path:
     """Builds `ops` with `kernels` in build/tests/NAME."""
     target = REPO / "build/tests" / name
     command = [sys.executable, "-m", "opbind", "build", ops, *kernels]
     options = ["--out", target / "generated", "--build-dir", target]
+    _run([*command, *options], {**os.environ, "LDFLAGS": link_flags})
+    return target / "lib"
+
+
+def _linked(name: str, sources: Sequence[Path]) -> str:
+    """Builds a shared library with hidden visibility; the linker's flags for it."""
+    target = REPO / "build/tests" / name
+    target.mkdir(parents=True, exist_ok=True)
+    compiler = shlex.split(os.environ.get("CXX", "")) or ["c++"]
+    options = ["-std=c++20", "-shared", "-fPIC", "-fvisibility=hidden"]
+    _run([*compiler, *options, *sources, "-o", target / f"lib{name}_linked.so"], {**os.environ})
+    return f"-L{target} -l{name}_linked -Wl,-rpath,{target}"
+
+
+def _run(command: Sequence[object], environment: dict[str, str]) -> None:
     result = subprocess.run(
-        list(map(str, [*command, *options])), capture_output=True, text=True, check=False
+        list(map(str, command)), capture_output=True, text=True, check=False, env=environment
     )
     assert result.returncode == 0, result.stdout + result.stderr
-    return target / "lib"

@@ -36,7 +36,7 @@ from collections.abc import Iterable, Sequence
 from ..errors import Diagnostics
 from ..model import SchemaFile
 from . import calls, deprecated, entries, functions, registration
-from .check import check_library, check_op, check_runtime
+from .check import check_library, check_op
 from .data import (
     BindingPlan,
     Call,
@@ -72,7 +72,6 @@ __all__ = [
     "Shard",
     "Signature",
     "StructSeq",
-    "check_runtime",
     "dump",
     "plan",
 ]
@@ -93,16 +92,22 @@ def plan(file: SchemaFile, diagnostics: Diagnostics) -> BindingPlan:
     groups = functions.by_name([*current, *hidden])
     planned = tuple(functions.function(group, library) for group in groups)
     own = sorted((op for op in ops if op.is_own), key=lambda op: str(op.schema.name))
+    own_ops = tuple(registration.own_op(op, library) for op in own)
     return BindingPlan(
         source=file.name,
         library=library,
-        kernel_headers=_TORCH_TYPES if library.has_torch else _NULL_TYPES,
+        kernel_headers=_kernel_headers(own_ops) if library.has_torch else _NULL_TYPES,
         functions=planned,
         shards=tuple(_shard(i, planned) for i in range(library.shards)),
-        own_ops=tuple(registration.own_op(op, library) for op in own),
+        own_ops=own_ops,
         fakes=registration.fakes(own, library),
         structseqs=_structseqs(planned),
     )
+
+
+def _kernel_headers(ops: Iterable[OwnOp]) -> tuple[str, ...]:
+    further = {f"<{header}>" for op in ops for header in op.headers}
+    return (*sorted(further), *_TORCH_TYPES)
 
 
 def _shard(index: int, planned: Sequence[Function]) -> Shard:

@@ -21,11 +21,10 @@ from ..model import (
     CallPolicy,
     Kernel,
     Library,
+    ListType,
     Op,
     OptionalType,
     Return,
-    SchemaFile,
-    Type,
 )
 from . import names
 from .keys import is_autograd_key, is_composite_key, is_implicit_key
@@ -164,17 +163,31 @@ def _check_types(op: Op, library: Library) -> Iterator[Fault]:
                 typemap.supported_arguments(),
                 argument.location,
             )
+        yield from _unregistrable(f"argument '{argument.name}'", argument, op, library)
     for i, result in enumerate(op.schema.returns):
+        what = f"return '{result.name}'" if result.name else f"return {i + 1}"
         if not _is_returnable(result):
-            what = f"return '{result.name}'" if result.name else f"return {i + 1}"
             yield Fault(
                 "unsupported-type",
                 f"{what} has type {result.type}, which is not supported",
                 typemap.supported_returns(),
                 result.location,
             )
+        yield from _unregistrable(what, result, op, library)
     if op.schema.is_vararg or op.schema.is_varret:
         yield Fault("unsupported-type", "'...' is not supported", "list the arguments and returns")
+
+
+def _unregistrable(what: str, item: Argument | Return, op: Op, library: Library) -> Iterator[Fault]:
+    row = typemap.find(item.type)
+    is_registered = op.is_own and library.has_torch
+    if is_registered and row is not None and not row.is_registrable:
+        yield Fault(
+            "unsupported-type",
+            f"{what} has type {item.type}, which torch registers no kernel with",
+            f"write {item.type}?",
+            item.location,
+        )
 
 
 def _is_returnable(result: Return) -> bool:
@@ -270,16 +283,36 @@ def _check_kernels(op: Op, library: Library) -> Iterator[Fault]:
         return
     for kernel in op.kernels:
         yield from _kernel_faults(kernel, op, library)
-    keys = [kernel.dispatch_key for kernel in op.kernels]
-    composite = any(map(is_composite_key, keys))
-    may_hold = any("Tensor" in str(argument.type) for argument in op.schema.arguments)
-    if not composite and not may_hold:
+    if not any(map(_chooses_kernel, op.schema.arguments)):
+        yield from _choiceless(op)
+
+
+def _choiceless(op: Op) -> Iterator[Fault]:
+    """Faults of an op none of whose arguments tells torch a device, nor autograd."""
+    first = op.kernels[0]
+    if any(map(_holds_tensors, op.schema.arguments)):
+        # Neither a kernel of a device nor one for autograd would be called.
+        if not _is_implicit(op):
+            yield Fault(
+                "no-tensor-key",
+                "torch chooses no kernel by a Tensor[]?, and the op has no other tensor argument",
+                "take Tensor[], or write a kernel for CompositeImplicitAutograd",
+                first.location,
+            )
+    elif not any(is_composite_key(kernel.dispatch_key) for kernel in op.kernels):
         yield Fault(
             "no-tensor-key",
             "the op has no tensor argument by which torch could choose a kernel",
-            f"write dispatch: {{CompositeExplicitAutograd: {op.kernels[0].name}}}",
-            op.kernels[0].location,
+            f"write dispatch: {{CompositeExplicitAutograd: {first.name}}}",
+            first.location,
         )
+
+
+def _chooses_kernel(argument: Argument) -> bool:
+    """Whether torch looks for tensors in it; of a type without a row, whether it may."""
+    type_ = argument.type
+    is_optional_list = isinstance(type_, OptionalType) and isinstance(type_.element, ListType)
+    return "Tensor" in str(type_) and not is_optional_list
 
 
 def _kernel_faults(kernel: Kernel, op: Op, library: Library) -> Iterator[Fault]:
@@ -440,60 +473,4 @@ def check_library(library: Library, has_own_ops: bool, diagnostics: Diagnostics)
             f"a package '{library.module}' would hide the module of that name",
             hint=f"choose another: module: {library.module}_ops",
             rule="library-name",
-        )
-
-
-# --- what the runtime cannot do yet ---------------------------------------------------------------
-
-
-def check_runtime(file: SchemaFile, diagnostics: Diagnostics) -> None:
-    """Report what can be planned and has no C++ yet; for whoever is about to render."""
-    for op in file.ops:
-        for fault in (*_runtime_types(op), *_runtime_numbers(op)):
-            location = fault.location or location_of(op)
-            subject = str(op.schema.name)
-            diagnostics.error(
-                location, fault.message, subject=subject, hint=fault.hint, rule=fault.rule
-            )
-    for entry in file.deprecated:
-        diagnostics.error(
-            entry.location or entry.schema.location or Location("<unknown>"),
-            "deprecated signatures are not supported yet",
-            subject=str(entry.schema.name),
-            hint="leave the entry out",
-            rule="unsupported-deprecated",
-        )
-
-
-def _runtime_types(op: Op) -> Iterator[Fault]:
-    for argument in op.schema.arguments:
-        if _is_missing(argument.type):
-            yield Fault(
-                "unsupported-type",
-                f"argument '{argument.name}' has type {argument.type}, which is not supported",
-                typemap.supported_arguments(),
-                argument.location,
-            )
-    for i, result in enumerate(op.schema.returns):
-        if _is_missing(result.type) and _is_returnable(result):
-            what = f"return '{result.name}'" if result.name else f"return {i + 1}"
-            yield Fault(
-                "unsupported-type",
-                f"{what} has type {result.type}, which is not supported",
-                typemap.supported_returns(),
-                result.location,
-            )
-
-
-def _is_missing(type_: Type) -> bool:
-    row = typemap.find(type_)
-    return row is not None and not row.in_runtime
-
-
-def _runtime_numbers(op: Op) -> Iterator[Fault]:
-    if op.numbers_as_tensors:
-        yield Fault(
-            "unsupported-key",
-            "numbers_as_tensors is not supported yet",
-            "add an overload that takes a Scalar, such as add.Scalar",
         )

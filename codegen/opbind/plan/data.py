@@ -311,6 +311,8 @@ class OwnOp:
     mutated: tuple[str, ...]
     # C++ names of all arguments that hold tensors.
     tensors: tuple[str, ...]
+    # Of its types, where that of at::Tensor lacks them.
+    headers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ def own_op(op: Op, library: Library) -> OwnOp:
         has_inplace_kernel=bool(mutated) and not is_implicit,
         mutated=mutated,
         tensors=tensors,
+        headers=tuple(sorted({calls.row_of(a).header for a in schema.arguments} - {""})),
     )
 
 

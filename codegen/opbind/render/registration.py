@@ -226,7 +226,7 @@ def _redispatch(op: OwnOp, keys: str, indent: int) -> str:
 
 
 def _guarded(op: OwnOp, kernel: KernelPlan) -> WrapperView:
-    guard = f"  const c10::OptionalDeviceGuard guard(at::device_of({kernel.guard_argument}));"
+    guard = f"  const c10::OptionalDeviceGuard guard(autograd::device_of({kernel.guard_argument}));"
     call = wrapped(f"return {kernel.function.qualified}(", op.signature.names, ");", 2)
     return WrapperView(_head(op, kernel.guard_name, " {"), f"{guard}\n{call}")
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <memory>
-#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "core/torch_function.h"
 
@@ -123,6 +123,17 @@ inline bool bind_exactly(const BoundSignature& bound, const CallArguments& call,
   return !misses_required(signature, into, static_cast<int>(call.num_positional));
 }
 
+/// The text of a str, borrowed from it. Throws python_error, UnicodeEncodeError, for a lone
+/// surrogate.
+std::string_view to_utf8(PyObject* text) {
+  Py_ssize_t size = 0;
+  const char* const bytes = PyUnicode_AsUTF8AndSize(text, &size);
+  if (bytes == nullptr) {
+    throw python_error();
+  }
+  return {bytes, static_cast<std::size_t>(size)};
+}
+
 /// Matches one call with one signature. A member function returns false with `mismatch_` filled.
 class Matcher {
  public:
@@ -195,10 +206,15 @@ class Matcher {
     return true;
   }
 
+  /// A None that stands for the default counts as no argument from here on.
   bool has_required() {
     for (int i = 0; i < signature_.num_parameters; ++i) {
-      if (into_[i] == nullptr && signature_.parameters[i].is_required()) {
-        return refuse(Mismatch::Kind::MISSING, i, nullptr);
+      if (into_[i] == nullptr) {
+        if (signature_.parameters[i].is_required()) {
+          return refuse(Mismatch::Kind::MISSING, i, nullptr);
+        }
+      } else if (into_[i] == Py_None && signature_.parameters[i].none_is_default) {
+        into_[i] = nullptr;
       }
     }
     return true;
@@ -207,8 +223,9 @@ class Matcher {
   /// Whether parameter `i` takes `object`.
   bool check(int i, PyObject* object) {
     const FunctionParameter& parameter = signature_.parameters[i];
-    return has_exact_type(parameter.type, object) || (object == Py_None && parameter.allow_none) ||
-           is_overloading(object) || has_type(i, parameter, object);
+    return has_exact_type(parameter.type, object) ||
+           (object == Py_None && parameter.takes_none()) || is_overloading(object) ||
+           has_type(i, parameter, object);
   }
 
   /// Whether `object` takes the call over by `__torch_function__`. Remembers it.
@@ -228,7 +245,8 @@ class Matcher {
     const bool is_taken = is_list(parameter.type)
                               ? parameter.size > 0 && may_stand_alone(parameter.type, object)
                               : has_plain_type(parameter.type, object);
-    return is_taken || refuse(Mismatch::Kind::WRONG_TYPE, i, object);
+    return is_taken || (parameter.takes_numbers && is_scalar(object)) ||
+           refuse(Mismatch::Kind::WRONG_TYPE, i, object);
   }
 
   /// Whether one value stands for all elements of a list of known length.
@@ -252,7 +270,7 @@ class Matcher {
       case ParameterType::BOOL:
         return is_bool(object);
       case ParameterType::STRING:
-        return PyUnicode_Check(object) != 0;
+        return is_str(object);
       case ParameterType::SCALARTYPE:
         return host::is_dtype(object);
       case ParameterType::LAYOUT:
@@ -261,6 +279,14 @@ class Matcher {
         return host::is_device(object);
       case ParameterType::MEMORY_FORMAT:
         return host::is_memory_format(object);
+      case ParameterType::QSCHEME:
+        return host::is_qscheme(object);
+      case ParameterType::GENERATOR:
+        return host::is_generator(object);
+      case ParameterType::STORAGE:
+        return host::is_storage(object);
+      case ParameterType::STREAM:
+        return host::is_stream(object);
       default:
         return false;  // has_type deals with lists
     }
@@ -313,9 +339,17 @@ class Matcher {
         return is_bool(item) || is_overloading(item);
       case ParameterType::SCALAR_LIST:
         return is_scalar(item) || is_overloading(item);
+      case ParameterType::STRING_LIST:
+        return is_str(item);
+      case ParameterType::OPTIONAL_TENSOR_LIST:
+        return item == Py_None || is_tensor_element(item);
       default:
-        return host::is_tensor_exact(item) || is_overloading(item) || host::is_tensor(item);
+        return is_tensor_element(item);
     }
+  }
+
+  bool is_tensor_element(PyObject* item) {
+    return host::is_tensor_exact(item) || is_overloading(item) || host::is_tensor(item);
   }
 
   bool refuse(Mismatch::Kind kind, int parameter, PyObject* object, Py_ssize_t element = 0,
@@ -364,6 +398,9 @@ PythonArgs PythonArgParser::parse(const CallArguments& call, PyObject** into,
     Mismatch ignored;
     if (bind_exactly(bound, call, into) ||
         detail::match(bound, call, state.skip_next, into, overloaded, varargs, ignored)) {
+      if (bound.signature->deprecated) [[unlikely]] {
+        detail::warn_deprecated(*this, *bound.signature);
+      }
       const auto index = static_cast<int>(&bound - signatures_.data());
       return PythonArgs(index, *bound.signature, name_, into, overloaded,
                         state.mode_active && !state.skip_next);
@@ -378,6 +415,33 @@ String::String(std::string_view text) : bytes_(text.size()) {
   std::copy(text.begin(), text.end(), bytes_.data());
 }
 
+template <class Read>
+auto PythonArgs::reading(int i, Read read, Py_ssize_t element, Py_ssize_t inner) const
+    -> decltype(read()) {
+  try {
+    return read();
+  } catch (const std::overflow_error&) {
+    throw;  // The caller knows the range.
+  }
+  OPBIND_LET_FORCED_UNWIND_PASS
+  catch (...) {
+    detail::translate_current_exception();
+    detail::name_error(detail::argument_text(function_name_, *signature_, i, element, inner));
+    throw python_error();
+  }
+}
+
+host::TensorOrNumber PythonArgs::tensor_or_number_slow(int i) const {
+  if (host::is_tensor(args_[i])) {
+    return host::TensorOrNumber(tensor(i));
+  }
+  try {
+    return host::TensorOrNumber(reading(i, [&] { return host::tensor_of_number(args_[i]); }));
+  } catch (const std::overflow_error&) {
+    raise_overflow(i, kScalarRange);
+  }
+}
+
 host::TensorList PythonArgs::tensorlist(int i) const {
   host::TensorList tensors;
   const Py_ssize_t size = sequence_size(args_[i]);
@@ -388,6 +452,23 @@ host::TensorList PythonArgs::tensorlist(int i) const {
       raise_changed(i);
     }
     tensors.push_back(host::unpack(item.get()));
+  }
+  return tensors;
+}
+
+host::ListOfOptionalTensors PythonArgs::list_of_optional_tensors(int i) const {
+  host::ListOfOptionalTensors tensors;
+  const Py_ssize_t size = sequence_size(args_[i]);
+  tensors.reserve(static_cast<std::size_t>(size));
+  for (Py_ssize_t e = 0; e < size; ++e) {
+    const THPObjectPtr item(sequence_item(args_[i], e));
+    if (item && item.get() == Py_None) {
+      tensors.push_back(std::nullopt);
+    } else if (item && host::is_tensor(item.get())) {
+      tensors.push_back(host::unpack(item.get()));
+    } else {
+      raise_changed(i);
+    }
   }
   return tensors;
 }
@@ -411,9 +492,9 @@ host::Scalar PythonArgs::scalar(int i) const {
 
 host::Scalar PythonArgs::read_scalar(int i, PyObject* object, Py_ssize_t element) const {
   try {
-    return host::unpack_scalar(object);
+    return reading(i, [&] { return host::unpack_scalar(object); }, element);
   } catch (const std::overflow_error&) {
-    raise_overflow(i, " must lie between -2**63 and 2**64 - 1", element);
+    raise_overflow(i, kScalarRange, element);
   }
 }
 
@@ -427,7 +508,7 @@ host::Complex PythonArgs::toComplex(int i) const {
     return {parts[0], parts[1]};
   }
   host::Complex value;
-  if (!to_complex(args_[i], value)) {
+  if (!reading(i, [&] { return to_complex(args_[i], value); })) {
     raise_overflow(i, " is too large for a complex");
   }
   return value;
@@ -435,7 +516,7 @@ host::Complex PythonArgs::toComplex(int i) const {
 
 host::DeviceIndex PythonArgs::toDeviceIndex(int i) const {
   int64_t value = default_of(i).integer;
-  const bool fits = args_[i] == nullptr || to_int64(args_[i], value);
+  const bool fits = args_[i] == nullptr || reading(i, [&] { return to_int64(args_[i], value); });
   const auto index = static_cast<host::DeviceIndex>(value);
   if (!fits || index != value) {
     raise_overflow(i, " must lie between -128 and 127");
@@ -449,7 +530,7 @@ host::SymInt PythonArgs::toSymInt(int i) const {
 
 host::SymInt PythonArgs::read_symint(int i, PyObject* object, Py_ssize_t element) const {
   host::SymInt value;
-  if (!to_symint(object, value)) {
+  if (!reading(i, [&] { return to_symint(object, value); }, element)) {
     raise_overflow(i, kInt64Range, element);
   }
   return value;
@@ -457,7 +538,7 @@ host::SymInt PythonArgs::read_symint(int i, PyObject* object, Py_ssize_t element
 
 double PythonArgs::read_double(int i, PyObject* object, Py_ssize_t element) const {
   double value = 0;
-  if (!to_double(object, value)) [[unlikely]] {
+  if (!reading(i, [&] { return to_double(object, value); }, element)) [[unlikely]] {
     raise_overflow(i, " is too large for a float", element);
   }
   return value;
@@ -467,12 +548,35 @@ std::string_view PythonArgs::read_string(int i) const {
   if (args_[i] == nullptr) {
     return {default_of(i).text, default_of(i).size};
   }
-  Py_ssize_t size = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(args_[i], &size);
-  if (text == nullptr) {
-    throw python_error();  // UnicodeEncodeError: a lone surrogate
+  return reading(i, [&] { return to_utf8(args_[i]); });
+}
+
+host::SymBool PythonArgs::toSymBool(int i) const {
+  return reading(i, [&] { return host::unpack_symbool(args_[i]); });
+}
+
+host::Device PythonArgs::device(int i) const {
+  if (args_[i] == nullptr) {
+    return host::device_from_text(default_of(i).text);
   }
-  return {text, static_cast<std::size_t>(size)};
+  return reading(i, [&] { return host::unpack_device(args_[i]); });
+}
+
+host::Storage PythonArgs::storage(int i) const {
+  return reading(i, [&] { return host::unpack_storage(args_[i]); });
+}
+
+int64_t PythonArgs::read_int_slow(int i, PyObject* object, Py_ssize_t element,
+                                  Py_ssize_t inner) const {
+  int64_t value = 0;
+  if (!reading(i, [&] { return to_int64(object, value); }, element, inner)) {
+    raise_overflow(i, kInt64Range, element, inner);
+  }
+  return value;
+}
+
+bool PythonArgs::read_bool_slow(int i, PyObject* object, Py_ssize_t element) const {
+  return reading(i, [&] { return to_bool(object); }, element);
 }
 
 std::size_t PythonArgs::list_size(int i) const {
@@ -539,7 +643,13 @@ void PythonArgs::read_bools(int i, std::span<bool> into) const {
     std::copy_n(default_of(i).ints, into.size(), into.begin());
     return;
   }
-  read_given(i, into, is_bool, [](PyObject* o, Py_ssize_t) { return to_bool(o); });
+  read_given(i, into, is_bool, [&](PyObject* o, Py_ssize_t e) { return read_bool(i, o, e); });
+}
+
+void PythonArgs::read_strings(int i, std::span<std::string> into) const {
+  read_given(i, into, is_str, [&](PyObject* o, Py_ssize_t e) {
+    return std::string(reading(i, [&] { return to_utf8(o); }, e));
+  });
 }
 
 std::vector<std::vector<int64_t>> PythonArgs::intlists(int i) const {

@@ -17,8 +17,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/convert.h"
@@ -148,6 +150,9 @@ using OptionalDoubleList = OptionalValueList<double, std::optional<host::ArrayRe
 using ScalarList = ValueList<host::Scalar>;
 using OptionalScalarList =
     OptionalValueList<host::Scalar, std::optional<host::ArrayRef<host::Scalar>>>;
+using StringList = ValueList<std::string>;
+using OptionalStringList =
+    OptionalValueList<std::string, std::optional<host::ArrayRef<std::string>>>;
 
 /// `str`: a copy of the UTF-8 text, up to kInline bytes without an allocation.
 class String {
@@ -181,11 +186,31 @@ class OptionalString {
   std::optional<String> text_;
 };
 
+/// `Tensor[]?`.
+class OptionalTensorList {
+ public:
+  OptionalTensorList() = default;
+  explicit OptionalTensorList(host::TensorList&& tensors) : tensors_(std::move(tensors)) {}
+
+  operator std::optional<host::ArrayRef<host::Tensor>>()
+      const {  // NOLINT(google-explicit-constructor)
+    if (!tensors_) {
+      return std::nullopt;
+    }
+    return static_cast<host::ArrayRef<host::Tensor>>(*tensors_);
+  }
+
+ private:
+  std::optional<host::TensorList> tensors_;
+};
+
 class PythonArgParser;
 
 /// A call bound to one signature. Parameter numbers are those of that signature. Each accessor is
 /// for its own parameter type, gives the default where no argument stands, and may throw
-/// python_error: an int that does not fit, an exception of `__index__`.
+/// python_error: an int that does not fit, an exception of `__index__`. The error names the
+/// function and the argument, unless somebody's Python code raised it: such an exception passes
+/// unchanged.
 class PythonArgs {
  public:
   /// Which signature matched.
@@ -209,8 +234,17 @@ class PythonArgs {
   host::OptionalTensorRef optionalTensor(int i) const {
     return isNone(i) ? host::OptionalTensorRef() : host::OptionalTensorRef(tensor(i));
   }
+  /// Where the parameter takes numbers.
+  host::TensorOrNumber tensor_or_number(int i) const {
+    return host::is_tensor_exact(args_[i]) ? host::TensorOrNumber(tensor(i))
+                                           : tensor_or_number_slow(i);
+  }
   /// Owned handles: another thread may change the list while the kernel runs.
   host::TensorList tensorlist(int i) const;
+  OptionalTensorList tensorlistOptional(int i) const {
+    return is_absent(i) ? OptionalTensorList() : OptionalTensorList(tensorlist(i));
+  }
+  host::ListOfOptionalTensors list_of_optional_tensors(int i) const;
   /// The N tensors of `Tensor[N]`: the outputs of an op that has several.
   template <int N>
   host::TensorList tensorlist_n(int i) const {
@@ -250,14 +284,14 @@ class PythonArgs {
     return optional(i, [&] { return toDouble(i); });
   }
   bool toBool(int i) const {
-    return args_[i] == nullptr ? default_of(i).integer != 0 : to_bool(args_[i]);
+    return args_[i] == nullptr ? default_of(i).integer != 0 : read_bool(i, args_[i]);
   }
   std::optional<bool> toBoolOptional(int i) const {
     return optional(i, [&] { return toBool(i); });
   }
 
   /// A symbolic bool stays symbolic. It has no default.
-  host::SymBool toSymBool(int i) const { return host::unpack_symbool(args_[i]); }
+  host::SymBool toSymBool(int i) const;
   std::optional<host::SymBool> toSymBoolOptional(int i) const {
     return optional(i, [&] { return toSymBool(i); });
   }
@@ -265,6 +299,13 @@ class PythonArgs {
   String string(int i) const { return String(read_string(i)); }
   OptionalString stringOptional(int i) const {
     return is_absent(i) ? OptionalString() : OptionalString(read_string(i));
+  }
+  StringList stringlist(int i) const {
+    return StringList(list_size(i), [&](std::span<std::string> into) { read_strings(i, into); });
+  }
+  OptionalStringList stringlistOptional(int i) const {
+    const auto fill = [&](std::span<std::string> into) { read_strings(i, into); };
+    return is_absent(i) ? OptionalStringList() : OptionalStringList(list_size(i), fill);
   }
 
   IntList intlist(int i) const {
@@ -323,12 +364,27 @@ class PythonArgs {
   std::optional<host::MemoryFormat> memoryformatOptional(int i) const {
     return optional(i, [&] { return memoryformat(i); });
   }
-  host::Device device(int i) const {
-    return args_[i] == nullptr ? host::device_from_text(default_of(i).text)
-                               : host::unpack_device(args_[i]);
-  }
+  host::Device device(int i) const;
   std::optional<host::Device> deviceOptional(int i) const {
     return optional(i, [&] { return device(i); });
+  }
+
+  host::QScheme toQScheme(int i) const { return host::unpack_qscheme(args_[i]); }
+  std::optional<host::QScheme> toQSchemeOptional(int i) const {
+    return optional(i, [&] { return toQScheme(i); });
+  }
+  /// References of their own, as the kernel wants them.
+  host::Generator generator(int i) const { return host::unpack_generator(args_[i]); }
+  std::optional<host::Generator> generatorOptional(int i) const {
+    return optional(i, [&] { return generator(i); });
+  }
+  host::Storage storage(int i) const;
+  std::optional<host::Storage> storageOptional(int i) const {
+    return optional(i, [&] { return storage(i); });
+  }
+  host::Stream stream(int i) const { return host::unpack_stream(args_[i]); }
+  std::optional<host::Stream> streamOptional(int i) const {
+    return optional(i, [&] { return stream(i); });
   }
 
  private:
@@ -364,14 +420,20 @@ class PythonArgs {
 
   int64_t read_int(int i, PyObject* object, Py_ssize_t element = -1, Py_ssize_t inner = -1) const {
     int64_t value = 0;
-    if (!to_int64(object, value)) [[unlikely]] {
-      raise_overflow(i, kInt64Range, element, inner);
+    if (!to_int64_exact(object, value)) [[unlikely]] {
+      value = read_int_slow(i, object, element, inner);
     }
     return value;
   }
+  bool read_bool(int i, PyObject* object, Py_ssize_t element = -1) const {
+    return PyBool_Check(object) ? object == Py_True : read_bool_slow(i, object, element);
+  }
+  int64_t read_int_slow(int i, PyObject* object, Py_ssize_t element, Py_ssize_t inner) const;
+  bool read_bool_slow(int i, PyObject* object, Py_ssize_t element) const;
   host::SymInt read_symint(int i, PyObject* object, Py_ssize_t element = -1) const;
   double read_double(int i, PyObject* object, Py_ssize_t element = -1) const;
   host::Scalar read_scalar(int i, PyObject* object, Py_ssize_t element = -1) const;
+  host::TensorOrNumber tensor_or_number_slow(int i) const;
   std::string_view read_string(int i) const;
   std::size_t list_size(int i) const;
   void read_ints(int i, std::span<int64_t> into) const;
@@ -379,9 +441,15 @@ class PythonArgs {
   void read_doubles(int i, std::span<double> into) const;
   void read_scalars(int i, std::span<host::Scalar> into) const;
   void read_bools(int i, std::span<bool> into) const;
+  void read_strings(int i, std::span<std::string> into) const;
   template <class T, class Read>
   void read_given(int i, std::span<T> into, bool (*is_element)(PyObject*), Read read) const;
+  /// What `read` returns; its errors get the name of the argument.
+  template <class Read>
+  auto reading(int i, Read read, Py_ssize_t element = -1, Py_ssize_t inner = -1) const
+      -> decltype(read());
   static constexpr const char* kInt64Range = " must lie between -2**63 and 2**63 - 1";
+  static constexpr const char* kScalarRange = " must lie between -2**63 and 2**64 - 1";
   [[noreturn]] OPBIND_COLD void raise_overflow(int i, const char* what, Py_ssize_t element = -1,
                                                Py_ssize_t inner = -1) const;
   [[noreturn]] OPBIND_COLD void raise_changed(int i) const;
@@ -433,11 +501,21 @@ bool match(const BoundSignature& bound, const CallArguments& call, bool skip_tor
 [[noreturn]] OPBIND_COLD void raise_mismatch(const PythonArgParser& parser,
                                              const CallArguments& call, bool skip_torch_function);
 
+/// Warns once in a process that `signature`, which the call chose, is deprecated, and shows those
+/// of the parser that are not. Throws python_error when the warning is an error: then the next call
+/// warns again. describe.cpp
+OPBIND_COLD void warn_deprecated(const PythonArgParser& parser, const FunctionSignature& signature);
+
 /// "scale(): argument 'alpha' (position 2)", and ": alpha[1]" or ": alpha[1][0]" for an element and
 /// an inner one that are not negative; for errors found while reading. describe.cpp
 OPBIND_COLD std::string argument_text(const char* function, const FunctionSignature& signature,
                                       int parameter, Py_ssize_t element = -1,
                                       Py_ssize_t inner = -1);
+
+/// Puts `where` before the text of the Python error that is set, of the same exception object; as a
+/// note where it has more than a text, and Python has notes. An exception that Python code raised
+/// stays as it is: it has a traceback. describe.cpp
+OPBIND_COLD void name_error(const std::string& where);
 
 }  // namespace detail
 

@@ -31,14 +31,20 @@ inline bool is_int(PyObject* object) {
   return PyLong_CheckExact(object) || detail::is_int_slow(object);
 }
 
+/// Reads an int of Python's own type. False, with no exception set, for any other object, and for
+/// one that does not fit into 64 bits.
+inline bool to_int64_exact(PyObject* object, int64_t& value) {
+  if (!PyLong_CheckExact(object)) [[unlikely]] {
+    return false;
+  }
+  int overflow = 0;
+  value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  return overflow == 0;
+}
+
 /// Reads an int. False, with no exception set, when it does not fit into 64 bits.
 inline bool to_int64(PyObject* object, int64_t& value) {
-  if (PyLong_CheckExact(object)) [[likely]] {
-    int overflow = 0;
-    value = PyLong_AsLongLongAndOverflow(object, &overflow);
-    return overflow == 0;
-  }
-  return detail::to_int64_slow(object, value);
+  return to_int64_exact(object, value) || detail::to_int64_slow(object, value);
 }
 
 /// Reads an int that may be symbolic, and stays so. False, with no exception set, when it does not
@@ -91,6 +97,8 @@ inline bool is_scalar(PyObject* object) {
 /// Reads what is_scalar takes as a complex number. False, with no exception set, for an int beyond
 /// a double.
 bool to_complex(PyObject* object, host::Complex& value);
+
+inline bool is_str(PyObject* object) { return PyUnicode_Check(object) != 0; }
 
 inline bool is_list_or_tuple(PyObject* object) {
   return PyTuple_Check(object) || PyList_Check(object);

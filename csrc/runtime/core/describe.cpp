@@ -1,6 +1,7 @@
 // core/describe.cpp: every text about a wrong call. Only run when a call has failed, so it is free
 // to match the call again, signature by signature, to learn why each refused it.
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +58,18 @@ const char* element_type_name(ParameterType type) {
       return "torch.device";
     case ParameterType::MEMORY_FORMAT:
       return "torch.memory_format";
+    case ParameterType::OPTIONAL_TENSOR_LIST:
+      return "Tensor or None";
+    case ParameterType::STRING_LIST:
+      return "str";
+    case ParameterType::QSCHEME:
+      return "torch.qscheme";
+    case ParameterType::GENERATOR:
+      return "torch.Generator";
+    case ParameterType::STORAGE:
+      return "torch.UntypedStorage";
+    case ParameterType::STREAM:
+      return "torch.Stream";
   }
   return "?";
 }
@@ -65,8 +78,12 @@ std::string type_name(const FunctionParameter& parameter) {
   std::string name = element_type_name(parameter.type);
   if (is_list(parameter.type)) {
     name += "[" + (parameter.size > 0 ? std::to_string(parameter.size) : "") + "]";
+  } else if (parameter.type == ParameterType::OPTIONAL_TENSOR_LIST) {
+    name = "Tensor?[]";
+  } else if (parameter.takes_numbers) {
+    name += " or Scalar";
   }
-  return name + (parameter.allow_none ? " or None" : "");
+  return name + (parameter.takes_none() ? " or None" : "");
 }
 
 /// An attribute that is a str; "" where there is none. A metaclass may run any code, and fail.
@@ -272,22 +289,95 @@ Candidate examine(const BoundSignature& bound, const CallArguments& call,
   return {&bound, reason(bound, call, why, filled.data()), static_cast<int>(taken)};
 }
 
+/// Those that are not deprecated, or all of them where there is no other.
+std::vector<const BoundSignature*> shown_signatures(const PythonArgParser& parser) {
+  std::vector<const BoundSignature*> current;
+  std::vector<const BoundSignature*> all;
+  for (const BoundSignature& bound : parser.signatures()) {
+    all.push_back(&bound);
+    if (!bound.signature->deprecated) {
+      current.push_back(&bound);
+    }
+  }
+  return current.empty() ? all : current;
+}
+
 std::vector<Candidate> examine_all(const PythonArgParser& parser, const CallArguments& call,
                                    bool skip_torch_function) {
   std::vector<Candidate> candidates;
-  for (const BoundSignature& bound : parser.signatures()) {
-    if (!bound.signature->hidden) {
-      candidates.push_back(examine(bound, call, skip_torch_function));
-    }
+  for (const BoundSignature* bound : shown_signatures(parser)) {
+    candidates.push_back(examine(*bound, call, skip_torch_function));
   }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.taken > b.taken; });
   return candidates;
 }
 
+// -------------------------------------------------------------------------------------- errors
+
+/// Whether an exception is shown by the one text it was made of.
+bool is_plain_text(PyObject* exception, PyObject* args) {
+  auto* const base = reinterpret_cast<PyTypeObject*>(PyExc_BaseException);
+  return PyTuple_Check(args) && sequence_size(args) == 1 && PyUnicode_Check(tuple_item(args, 0)) &&
+         PyType_GetSlot(Py_TYPE(exception), Py_tp_str) == PyType_GetSlot(base, Py_tp_str);
+}
+
+void name_exception(PyObject* exception, const std::string& where) {
+  const THPObjectPtr args = checked(PyObject_GetAttrString(exception, "args"));
+  if (!is_plain_text(exception, args.get())) {
+    checked(PyObject_CallMethod(exception, "add_note", "s", where.c_str()));
+    return;
+  }
+  const THPObjectPtr text =
+      checked(PyUnicode_FromFormat("%s: %U", where.c_str(), tuple_item(args.get(), 0)));
+  const THPObjectPtr named = checked(PyTuple_Pack(1, text.get()));
+  if (PyObject_SetAttrString(exception, "args", named.get()) < 0) {
+    throw python_error();
+  }
+}
+
+std::string deprecation_text(const PythonArgParser& parser, const FunctionSignature& signature) {
+  std::string text =
+      "This overload of " + std::string(parser.name()) + " is deprecated:\n\t" + signature.text;
+  const char* head = "\nConsider using one of the following signatures instead:";
+  for (const BoundSignature& bound : parser.signatures()) {
+    if (!bound.signature->deprecated) {
+      text += std::string(std::exchange(head, "")) + "\n\t" + bound.signature->text;
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 namespace detail {
+
+void name_error(const std::string& where) {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (value != nullptr && traceback == nullptr) {
+    try {
+      name_exception(value, where);
+    } catch (const std::exception&) {  // no notes, or no memory: the error itself is what counts
+      PyErr_Clear();
+    }
+  }
+  PyErr_Restore(type, value, traceback);
+}
+
+void warn_deprecated(const PythonArgParser& parser, const FunctionSignature& signature) {
+  // Changed with the GIL only.
+  static std::set<const FunctionSignature*> warned;
+  if (!warned.insert(&signature).second) {
+    return;
+  }
+  const std::string text = deprecation_text(parser, signature);
+  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), /*stack_level=*/1) < 0) {
+    warned.erase(&signature);
+    throw python_error();
+  }
+}
 
 std::string argument_text(const char* function, const FunctionSignature& signature, int parameter,
                           Py_ssize_t element, Py_ssize_t inner) {

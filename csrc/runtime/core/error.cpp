@@ -96,7 +96,7 @@ void translate_standard() {
     }
   } catch (...) {
     if (!translate_registered(std::current_exception())) {
-      set_error(PyExc_RuntimeError, "an exception that is no std::exception was thrown");
+      set_error(PyExc_RuntimeError, detail::kUnknownException);
     }
   }
 }
@@ -123,7 +123,7 @@ void translate_current_exception() noexcept {
     } catch (const std::exception& e) {
       set_error(PyExc_RuntimeError, e.what());
     } catch (...) {
-      set_error(PyExc_RuntimeError, "an exception that is no std::exception was thrown");
+      set_error(PyExc_RuntimeError, detail::kUnknownException);
     }
   }
 }

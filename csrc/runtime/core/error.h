@@ -66,6 +66,9 @@ void register_exception_translator(ExceptionTranslator translator);
 
 namespace detail {
 
+/// What is said of an exception of which nothing is known.
+inline constexpr char kUnknownException[] = "an exception that is no std::exception was thrown";
+
 /// Sets the Python exception for the C++ exception being handled. The GIL is held.
 OPBIND_COLD void translate_current_exception() noexcept;
 

@@ -8,6 +8,7 @@
 
 #include <exception>
 #include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -69,6 +70,22 @@ class Outcome<Result> {
 
  private:
   Result value_{};
+};
+
+/// Such as a stream, of which there is none to begin with. The bytes are, so that no compiler sees
+/// a way to read what was never written.
+template <class Result>
+  requires(std::is_trivially_destructible_v<Result> && !std::is_default_constructible_v<Result>)
+class Outcome<Result> {
+ public:
+  template <class Work>
+  void run(Work& work) {
+    ::new (static_cast<void*>(bytes_)) Result(work());
+  }
+  Result take() { return *std::launder(reinterpret_cast<Result*>(bytes_)); }
+
+ private:
+  alignas(Result) unsigned char bytes_[sizeof(Result)] = {};
 };
 
 template <class Result>

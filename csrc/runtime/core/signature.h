@@ -30,6 +30,12 @@ enum class ParameterType : uint8_t {
   BOOL_LIST,
   SCALAR_LIST,
   INT_LIST_LIST,
+  OPTIONAL_TENSOR_LIST,
+  STRING_LIST,
+  QSCHEME,
+  GENERATOR,
+  STORAGE,
+  STREAM,
 };
 
 constexpr bool is_list(ParameterType type) {
@@ -40,6 +46,8 @@ constexpr bool is_list(ParameterType type) {
     case ParameterType::BOOL_LIST:
     case ParameterType::SCALAR_LIST:
     case ParameterType::INT_LIST_LIST:
+    case ParameterType::OPTIONAL_TENSOR_LIST:
+    case ParameterType::STRING_LIST:
       return true;
     default:
       return false;
@@ -122,6 +130,10 @@ struct FunctionParameter {
   // None is taken: the type is optional, or the default is None.
   bool allow_none = false;
   bool keyword_only = false;
+  // None is taken and stands for the default, which is not None.
+  bool none_is_default = false;
+  // A Python number may stand for the Tensor; read it by PythonArgs::tensor_or_number.
+  bool takes_numbers = false;
   // N of `int[N]`, `bool[N]` and `Tensor[N]`; 0 for any number of elements.
   uint32_t size = 0;
   DefaultValue default_value = {};
@@ -129,6 +141,7 @@ struct FunctionParameter {
   const char* aliases = nullptr;
 
   constexpr bool is_required() const { return default_value.kind == DefaultValue::Kind::REQUIRED; }
+  constexpr bool takes_none() const { return allow_none || none_is_default; }
 };
 
 /// One signature of a Python function.
@@ -139,8 +152,7 @@ struct FunctionSignature {
   uint8_t num_parameters = 0;
   // The first so many parameters may be given by position.
   uint8_t max_positional = 0;
-  // Not shown in errors.
-  bool hidden = false;
+  // Stands after all that are not, is not shown in errors, and warns when it is first chosen.
   bool deprecated = false;
   // The only positional parameter is a list of ints: `f(1, 2)` is `f((1, 2))`.
   bool varargs_int_list = false;

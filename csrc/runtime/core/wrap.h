@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -49,6 +50,28 @@ inline PyObject* THPVariable_Wrap(host::Device device) { return host::wrap_devic
 inline PyObject* THPVariable_Wrap(host::Layout layout) { return host::wrap_layout(layout); }
 inline PyObject* THPVariable_Wrap(host::MemoryFormat format) {
   return host::wrap_memory_format(format);
+}
+
+inline PyObject* THPVariable_Wrap(host::QScheme qscheme) { return host::wrap_qscheme(qscheme); }
+/// None for an undefined one.
+inline PyObject* THPVariable_Wrap(const host::Generator& generator) {
+  return host::wrap_generator(generator);
+}
+inline PyObject* THPVariable_Wrap(host::Storage storage) {
+  return host::wrap_storage(std::move(storage));
+}
+inline PyObject* THPVariable_Wrap(const host::Stream& stream) { return host::wrap_stream(stream); }
+
+template <class T>
+PyObject* THPVariable_Wrap(std::vector<T>&& values);
+
+/// None where there is no value.
+template <class T>
+PyObject* THPVariable_Wrap(std::optional<T>&& value) {
+  if (!value.has_value()) {
+    Py_RETURN_NONE;
+  }
+  return THPVariable_Wrap(*std::move(value));
 }
 
 /// A list of values gives a tuple, as torch's lists of tensors do.

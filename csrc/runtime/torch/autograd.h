@@ -8,6 +8,7 @@
 
 #include <ATen/DeviceGuard.h>
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 #include <c10/core/DispatchKeySet.h>
 #include <c10/core/GradMode.h>
@@ -15,6 +16,7 @@
 #include <torch/library.h>
 
 #include <optional>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -22,7 +24,7 @@
 
 namespace opbind::autograd {
 
-/// Borrowed tensors, none of them undefined.
+/// Borrowed tensors.
 using TensorRefs = c10::SmallVector<const at::Tensor*, 8>;
 
 namespace detail {
@@ -33,25 +35,37 @@ void for_each_tensor(const at::Tensor& tensor, const Visit& visit) {
   visit(tensor);
 }
 template <class Visit>
-void for_each_tensor(const std::optional<at::Tensor>& tensor, const Visit& visit) {
-  if (tensor.has_value()) visit(*tensor);
-}
-template <class Visit>
 void for_each_tensor(at::TensorList tensors, const Visit& visit) {
   for (const at::Tensor& tensor : tensors) visit(tensor);
 }
 template <class Visit>
-void for_each_tensor(const std::vector<at::Tensor>& tensors, const Visit& visit) {
-  for (const at::Tensor& tensor : tensors) visit(tensor);
+void for_each_tensor(const c10::List<std::optional<at::Tensor>>& tensors, const Visit& visit) {
+  // The list gives its elements by value alone; their own places are seen through an IValue.
+  for (const c10::IValue& element : c10::IValue(tensors).toListRef()) {
+    if (element.isTensor()) visit(element.toTensor());
+  }
+}
+template <class Visit, class T>
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, at::Scalar> ||
+           std::is_same_v<T, c10::SymInt> || std::is_same_v<T, c10::SymBool> ||
+           std::is_same_v<T, c10::complex<double>> || std::is_same_v<T, std::string> ||
+           std::is_same_v<T, at::Device> || std::is_same_v<T, at::Generator> ||
+           std::is_same_v<T, at::Storage> || std::is_same_v<T, at::Stream>)
+void for_each_tensor(const T&, const Visit&) {}
+template <class Visit, class T>
+void for_each_tensor(const std::vector<T>& values, const Visit& visit);
+template <class Visit, class T>
+void for_each_tensor(const std::optional<T>& value, const Visit& visit) {
+  if (value.has_value()) for_each_tensor(*value, visit);
+}
+template <class Visit, class T>
+void for_each_tensor(const std::vector<T>& values, const Visit& visit) {
+  for (const T& value : values) for_each_tensor(value, visit);
 }
 template <class Visit, class... Ts>
 void for_each_tensor(const std::tuple<Ts...>& values, const Visit& visit) {
   std::apply([&](const auto&... value) { (for_each_tensor(value, visit), ...); }, values);
 }
-template <class Visit, class T>
-  requires(std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, at::Scalar> ||
-           std::is_same_v<T, std::string> || std::is_same_v<T, std::vector<int64_t>>)
-void for_each_tensor(const T&, const Visit&) {}
 
 // A tensor that never met autograd has no autograd meta: nothing more to ask.
 inline bool knows_autograd(const at::Tensor& tensor) {
@@ -88,6 +102,16 @@ void rebase_no_backward(const char* op, const TensorRefs& inputs, const TensorRe
 void check_in_place(const TensorRefs& mutated);
 
 }  // namespace detail
+
+/// The device of the first defined tensor in an argument of any form: where the kernel is to run.
+template <class Value>
+std::optional<at::Device> device_of(const Value& value) {
+  std::optional<at::Device> device;
+  detail::for_each_tensor(value, [&](const at::Tensor& tensor) {
+    if (!device.has_value() && tensor.defined()) device = tensor.device();
+  });
+  return device;
+}
 
 /// Defines the op `_no_backward` of the library `m` (a DEF one): it raises and names an op when a
 /// backward that does not exist is really run, and can be traced until then.

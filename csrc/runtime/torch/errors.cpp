@@ -96,7 +96,7 @@ void translate(const std::exception_ptr& error) noexcept {
   } catch (const std::exception& failure) {
     set_error(PyExc_RuntimeError, failure.what());
   } catch (...) {
-    set_error(PyExc_RuntimeError, "an exception that is no std::exception was thrown");
+    set_error(PyExc_RuntimeError, opbind::detail::kUnknownException);
   }
 }
 

@@ -1,5 +1,5 @@
 // Tensors, dtypes, devices, layouts and memory formats from and to Python, and the check at import
-// that torch's objects have the layout that host.h reads.
+// that torch's objects have the layout that host.h reads. Other objects are in objects.cpp.
 
 #include "host.h"
 
@@ -33,13 +33,20 @@ bool holds(PyObject* object, const T& value) {
                            " has; rebuild it with this torch");
 }
 
+// The address of the C++ object inside, by the object's own account.
+void* cdata_of(PyObject* object) {
+  const THPObjectPtr cdata = checked(PyObject_GetAttrString(object, "_cdata"));
+  void* const address = PyLong_AsVoidPtr(cdata.get());
+  if (address == nullptr && PyErr_Occurred()) throw python_error();
+  return address;
+}
+
 void verify_tensor() {
   const THPObjectPtr torch = checked(PyImport_ImportModule("torch"));
   const THPObjectPtr tensor = checked(PyObject_CallMethod(torch.get(), "empty", "i", 0));
-  const THPObjectPtr cdata = checked(PyObject_GetAttrString(tensor.get(), "_cdata"));
-  void* const address = PyLong_AsVoidPtr(cdata.get());
-  if (address == nullptr && PyErr_Occurred()) throw python_error();
-  if (!is_tensor_exact(tensor.get()) || !holds(tensor.get(), address)) refuse("torch.Tensor");
+  if (!is_tensor_exact(tensor.get()) || !holds(tensor.get(), cdata_of(tensor.get()))) {
+    refuse("torch.Tensor");
+  }
 }
 
 void verify_dtypes() {
@@ -90,6 +97,41 @@ void verify_symbolic_numbers() {
   if (!is_loaded || PyLong_AsLong(cast.get()) != 7) refuse("torch.SymInt");
 }
 
+THPObjectPtr torch_attribute(const char* name) {
+  const THPObjectPtr torch = checked(PyImport_ImportModule("torch"));
+  return checked(PyObject_GetAttrString(torch.get(), name));
+}
+
+void verify_qschemes() {
+  for (int i = 0; i < at::COMPILE_TIME_NUM_QSCHEMES; ++i) {
+    const auto qscheme = static_cast<QScheme>(i);
+    const THPObjectPtr object = torch_attribute(c10::toString(qscheme).c_str());
+    if (!is_qscheme(object.get()) || !holds(object.get(), qscheme)) refuse("torch.qscheme");
+  }
+}
+
+void verify_generator() {
+  const THPObjectPtr object = torch_attribute("default_generator");
+  if (!is_generator(object.get()) ||
+      !holds(object.get(), THPGenerator_Unwrap(object.get()).unsafeGetGeneratorImpl())) {
+    refuse("torch.Generator");
+  }
+}
+
+void verify_storage() {
+  const THPObjectPtr type = torch_attribute("UntypedStorage");
+  const THPObjectPtr object = checked(PyObject_CallFunction(type.get(), "i", 0));
+  if (!is_storage(object.get()) || !holds(object.get(), cdata_of(object.get()))) {
+    refuse("torch.UntypedStorage");
+  }
+}
+
+void verify_stream() {
+  const Stream stream(Stream::UNSAFE, Device(at::kCUDA, 3), 5);
+  const THPObjectPtr object = checked(THPStream_Wrap(stream));
+  if (!is_stream(object.get()) || unpack_stream(object.get()) != stream) refuse("torch.Stream");
+}
+
 PyObject* new_reference(PyObject* borrowed) {
   Py_XINCREF(borrowed);
   return borrowed;
@@ -107,6 +149,10 @@ void initialize() {
   verify_layouts();
   verify_memory_formats();
   verify_symbolic_numbers();
+  verify_qschemes();
+  verify_generator();
+  verify_storage();
+  verify_stream();
 }
 
 bool gil_held() noexcept { return !interpreter_is_ending() && PyGILState_Check() != 0; }

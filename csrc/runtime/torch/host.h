@@ -8,13 +8,18 @@
 #pragma once
 
 #include <ATen/PythonTorchFunctionTLS.h>
+#include <ATen/core/Generator.h>
 #include <ATen/core/IListRef.h>
+#include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 #include <c10/core/Layout.h>
 #include <c10/core/MemoryFormat.h>
+#include <c10/core/QScheme.h>
 #include <c10/core/Scalar.h>
 #include <c10/core/ScalarType.h>
+#include <c10/core/Storage.h>
+#include <c10/core/Stream.h>
 #include <c10/core/SymBool.h>
 #include <c10/core/SymInt.h>
 #include <c10/util/Exception.h>
@@ -40,16 +45,17 @@ namespace opbind::host::detail {
 struct TensorCount;
 }
 
-/// The strong count of a tensor, without what c10 does at 1 and 2. c10 lets this template in.
+/// The strong count of a tensor, without what c10 does at 1 and 2. c10 lets this template in. The
+/// results are c10's combined counts.
 template <>
 struct c10::ExclusivelyOwnedTensorTraits<opbind::host::detail::TensorCount> {
-  static std::uint32_t increment(intrusive_ptr_target* target) {
-    return c10::detail::refcount(c10::detail::atomic_combined_refcount_increment(
-        target->combined_refcount_, c10::detail::kReferenceCountOne));
+  static std::uint64_t increment(intrusive_ptr_target* target) {
+    return c10::detail::atomic_combined_refcount_increment(target->combined_refcount_,
+                                                           c10::detail::kReferenceCountOne);
   }
-  static std::uint32_t decrement(intrusive_ptr_target* target) {
-    return c10::detail::refcount(c10::detail::atomic_combined_refcount_decrement(
-        target->combined_refcount_, c10::detail::kReferenceCountOne));
+  static std::uint64_t decrement(intrusive_ptr_target* target) {
+    return c10::detail::atomic_combined_refcount_decrement(target->combined_refcount_,
+                                                           c10::detail::kReferenceCountOne);
   }
 };
 
@@ -69,6 +75,10 @@ using Device = at::Device;
 using DeviceIndex = at::DeviceIndex;
 using Layout = at::Layout;
 using MemoryFormat = at::MemoryFormat;
+using QScheme = at::QScheme;
+using Generator = at::Generator;
+using Storage = at::Storage;
+using Stream = at::Stream;
 template <class T>
 using ArrayRef = at::ArrayRef<T>;
 using OptionalIntArrayRef = at::OptionalIntArrayRef;
@@ -90,6 +100,12 @@ inline T& value_of(PyObject* object) {
 
 inline bool has_type(PyObject* object, const PyTypeObject* type) { return Py_TYPE(object) == type; }
 
+// Of the type or of a subclass. It looks at the type and not at `__class__`, because an object that
+// only claims to be one has no value to unpack.
+inline bool is_instance(PyObject* object, PyTypeObject* type) {
+  return PyType_IsSubtype(Py_TYPE(object), type) != 0;
+}
+
 }  // namespace detail
 
 /// Verifies that torch is imported and that its objects have the layout this host reads. Call it
@@ -108,11 +124,10 @@ inline bool is_tensor_exact(PyObject* object) {
          detail::has_type(object, reinterpret_cast<PyTypeObject*>(ParameterClass));
 }
 
-/// A tensor or an instance of a subclass. It looks at the type and not at `__class__`, because an
-/// object that only claims to be a tensor has none to unpack. Never fails.
+/// A tensor or an instance of a subclass. Never fails.
 inline bool is_tensor(PyObject* object) {
   return is_tensor_exact(object) ||
-         PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(THPVariableClass)) != 0;
+         detail::is_instance(object, reinterpret_cast<PyTypeObject*>(THPVariableClass));
 }
 
 /// The tensor inside a Python tensor, borrowed: alive as long as the object is.
@@ -173,9 +188,14 @@ class OptionalTensorRef {
 template <std::size_t N>
 class TensorHold {
  public:
-  explicit TensorHold(const std::array<c10::TensorImpl*, N>& tensors) : tensors_(tensors) {
+  [[gnu::always_inline]] explicit TensorHold(const std::array<c10::TensorImpl*, N>& tensors)
+      : tensors_(tensors) {
+    // Of a tensor without a Python object, as one made of a number, nothing is owed.
+    constexpr std::uint64_t kOwes = c10::detail::kHasPyObject | 2;
+    constexpr std::uint64_t kMask = c10::detail::kHasPyObject | UINT32_MAX;
     for (std::size_t i = 0; i < N; ++i) {
-      owes_[i] = tensors_[i] != nullptr && detail::TensorCount::increment(tensors_[i]) == 2;
+      owes_[i] =
+          tensors_[i] != nullptr && (detail::TensorCount::increment(tensors_[i]) & kMask) == kOwes;
     }
   }
 
@@ -188,9 +208,10 @@ class TensorHold {
 
  private:
   static void release_one(c10::TensorImpl* tensor, bool owes) {
-    const std::uint32_t count = detail::TensorCount::decrement(tensor);
+    const std::uint64_t combined = detail::TensorCount::decrement(tensor);
+    const std::uint32_t count = c10::detail::refcount(combined);
     if (owes && count >= 2) tensor->incref_pyobject();
-    if (!owes && count == 1) tensor->decref_pyobject();
+    if (!owes && count == 1 && c10::detail::has_pyobject(combined)) tensor->decref_pyobject();
   }
 
   std::array<c10::TensorImpl*, N> tensors_;
@@ -244,7 +265,27 @@ class TensorList {
   c10::SmallVector<Tensor, 4> handles_;
 };
 
-// ------------------------------------------------------------------- dtype, device, layout, format
+/// The tensors of a list argument some of which may be None, owned, in ATen's own container.
+using ListOfOptionalTensors = c10::List<std::optional<Tensor>>;
+
+/// A Tensor argument for which a number may stand: the caller's tensor, borrowed, or a tensor made
+/// of the number, owned.
+class TensorOrNumber {
+ public:
+  explicit TensorOrNumber(const Tensor& borrowed) : tensor_(&borrowed) {}
+  explicit TensorOrNumber(Tensor&& made) : made_(std::move(made)), tensor_(&made_) {}
+  TensorOrNumber(const TensorOrNumber&) = delete;
+  TensorOrNumber& operator=(const TensorOrNumber&) = delete;
+
+  // For the argument of the kernel that is called in the same full expression.
+  operator const Tensor&() const { return *tensor_; }
+
+ private:
+  Tensor made_;
+  const Tensor* tensor_;
+};
+
+// ---------------------------------------------- dtype, device, layout, format, and other objects
 // is_X tells whether an object is accepted for X and never fails; unpack_X may be called only if it
 // is; wrap_X gives a new reference.
 
@@ -281,6 +322,31 @@ inline MemoryFormat unpack_memory_format(PyObject* object) {
   return detail::value_of<MemoryFormat>(object);
 }
 PyObject* wrap_memory_format(MemoryFormat format);
+
+inline bool is_qscheme(PyObject* object) { return detail::has_type(object, &THPQSchemeType); }
+inline QScheme unpack_qscheme(PyObject* object) { return detail::value_of<QScheme>(object); }
+PyObject* wrap_qscheme(QScheme qscheme);
+
+/// A torch.Generator or an instance of a subclass; by its type, as is_tensor. A reference of its
+/// own.
+inline bool is_generator(PyObject* object) {
+  return detail::is_instance(object, reinterpret_cast<PyTypeObject*>(THPGeneratorClass));
+}
+inline Generator unpack_generator(PyObject* object) { return detail::value_of<Generator>(object); }
+/// None for an undefined one.
+PyObject* wrap_generator(const Generator& generator);
+
+/// A torch.UntypedStorage, a torch.TypedStorage (which holds one), or an instance of a subclass. A
+/// reference of its own; throws python_error for a TypedStorage that holds none.
+bool is_storage(PyObject* object);
+Storage unpack_storage(PyObject* object);
+PyObject* wrap_storage(Storage storage);
+
+/// A torch.Stream or an instance of a subclass, such as torch.cuda.Stream.
+inline bool is_stream(PyObject* object) { return detail::is_instance(object, THPStreamClass); }
+Stream unpack_stream(PyObject* object);
+/// Always a torch.Stream, as from torch's own functions.
+PyObject* wrap_stream(const Stream& stream);
 
 /// Initializes the device's runtime if its type has a lazy one; nothing for CPU and meta.
 void lazy_init(std::optional<Device> device);
@@ -322,6 +388,11 @@ SymBool unpack_symbool(PyObject* object);
 /// New reference to an int or bool, or to a torch.SymInt or torch.SymBool.
 PyObject* wrap(const SymInt& value);
 PyObject* wrap(const SymBool& value);
+
+/// A CPU tensor of no dimension made of any object with a number_kind that is no tensor. It is
+/// marked as a number, and takes part in type promotion as one; of a symbolic number it carries the
+/// symbol, for whoever traces. Throws std::overflow_error as unpack_scalar.
+Tensor tensor_of_number(PyObject* object);
 
 // ------------------------------------------------------------------------------ warnings and
 // errors

@@ -2,6 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "core/convert.h"
@@ -87,6 +89,39 @@ Scalar unpack_scalar(PyObject* object) {
   const NumberKind symbolic = symbolic_kind(Py_TYPE(object));
   return symbolic == NumberKind::not_number ? number_to_scalar(object, number_kind(object))
                                             : symbolic_to_scalar(object, symbolic);
+}
+
+namespace {
+
+// The value of a symbol is not asked for, since whoever traces would then depend on it: torch puts
+// the same ones into its place.
+Scalar placeholder(NumberKind kind) {
+  switch (kind) {
+    case NumberKind::integer:
+      return Scalar(7777777);
+    case NumberKind::floating:
+      return Scalar(std::numeric_limits<double>::quiet_NaN());
+    default:
+      return Scalar(true);
+  }
+}
+
+// torch's fake tensors and tracers read the symbol from this attribute.
+void remember_symbol(const Tensor& tensor, PyObject* symbol) {
+  const THPObjectPtr object = checked(wrap(tensor));
+  if (PyObject_SetAttrString(object.get(), "_wrapped_number", symbol) < 0) throw python_error();
+}
+
+}  // namespace
+
+Tensor tensor_of_number(PyObject* object) {
+  const NumberKind symbol = symbolic_kind(Py_TYPE(object));
+  const bool is_symbol = symbol != NumberKind::not_number;
+  const Scalar number = is_symbol ? placeholder(symbol) : unpack_scalar(object);
+  Tensor tensor = at::detail::scalar_tensor_static(number, number.type(), at::kCPU);
+  tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
+  if (is_symbol) remember_symbol(tensor, object);
+  return tensor;
 }
 
 PyObject* wrap(const Scalar& scalar) {

@@ -5,17 +5,22 @@
 
 #pragma once
 
+#include <ATen/core/Generator.h>
 #include <ATen/core/TensorBase.h>
 #include <c10/core/Device.h>
 #include <c10/core/Layout.h>
 #include <c10/core/MemoryFormat.h>
+#include <c10/core/Scalar.h>
 #include <c10/core/ScalarType.h>
+#include <c10/core/Storage.h>
+#include <c10/core/Stream.h>
 #include <c10/core/SymBool.h>
 #include <c10/core/SymFloat.h>
 #include <c10/core/SymInt.h>
 
 #include <cstdint>
 #include <exception>
+#include <optional>
 
 #include "core/python.h"
 
@@ -28,16 +33,26 @@ struct THPLayout;
 
 extern PyObject* THPVariableClass;  // torch.Tensor; nullptr before torch is imported
 extern PyObject* ParameterClass;    // torch.nn.Parameter
+extern PyObject* THPGeneratorClass;
+extern PyTypeObject* THPStorageClass;  // torch.UntypedStorage
+extern PyTypeObject* THPStreamClass;
 
 extern PyTypeObject THPDtypeType;
 extern PyTypeObject THPDeviceType;
 extern PyTypeObject THPLayoutType;
 extern PyTypeObject THPMemoryFormatType;
+extern PyTypeObject THPQSchemeType;
 
 /// New references; None for an undefined tensor. All need the GIL.
 PyObject* THPVariable_Wrap(at::TensorBase&& tensor);
 PyObject* THPVariable_Wrap(const at::TensorBase& tensor);
 PyObject* THPDevice_New(const at::Device& device);
+PyObject* THPGenerator_Wrap(const at::Generator& generator);
+PyObject* THPStorage_Wrap(c10::Storage storage);
+PyObject* THPStream_Wrap(const c10::Stream& stream);
+
+/// Of a torch.Generator.
+at::Generator THPGenerator_Unwrap(PyObject* object);
 
 c10::impl::PyInterpreter* getPyInterpreter();
 
@@ -62,6 +77,16 @@ PyObject* THPSymBool_cast(const c10::SymBool& value, std::uint8_t policy, PyObje
 PyObject* THPSymFloat_cast(const c10::SymFloat& value, std::uint8_t policy, PyObject* parent)
     OPBIND_CASTER("8SymFloat", "4castERKS3_NS_19return_value_policyENS_6handleE");
 #undef OPBIND_CASTER
+
+namespace at {
+class Tensor;
+namespace detail {
+/// Exported by libtorch_cpu: a tensor of no dimension. Reaches no dispatcher and no tracer; needs
+/// no GIL. Its header, ATen/ScalarOps.h, costs as much as all others of the host together.
+Tensor scalar_tensor_static(const Scalar& number, std::optional<ScalarType> dtype,
+                            std::optional<Device> device);
+}  // namespace detail
+}  // namespace at
 
 namespace torch {
 

@@ -39,7 +39,7 @@ at::Tensor autograd_half(c10::DispatchKeySet ks, const at::Tensor& self, double 
 }
 
 at::Tensor guarded_half_CUDA(const at::Tensor& self, double by, std::string_view how) {
-  const c10::OptionalDeviceGuard guard(at::device_of(self));
+  const c10::OptionalDeviceGuard guard(autograd::device_of(self));
   return cases::half_cuda(self, by, how);
 }
 
