@@ -100,7 +100,7 @@ at::Tensor guarded_all_types_CUDA(const at::Tensor& self, const std::optional<at
                                   std::optional<at::Device> t, at::Layout u,
                                   std::optional<at::Layout> v, at::MemoryFormat w,
                                   std::optional<at::MemoryFormat> x) {
-  const c10::OptionalDeviceGuard guard(at::device_of(self));
+  const c10::OptionalDeviceGuard guard(autograd::device_of(self));
   return demo::all_types_cuda(self, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r_, s, t, u,
                               v, w, x);
 }

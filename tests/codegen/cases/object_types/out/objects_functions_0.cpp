@@ -141,6 +141,10 @@ constexpr FunctionSignature kSet_Signatures[] = {
 };
 constexpr FunctionSignatures kSet_ = {.name = "set_", .signatures = kSet_Signatures, .count = 1};
 
+static_assert(
+    host::same_types<at::_ops::set__source_Storage::schema,
+                     at::Tensor&(at::Tensor&, at::Storage)>,
+    "set_.source_Storage(Tensor(a!) self, Storage source) -> Tensor(a!) differs from torch's");
 at::Tensor& dispatch_set_(at::Tensor& self, at::Storage source) {
   return without_gil(host::hold(self), [&]() -> at::Tensor& {
     return at::_ops::set__source_Storage::call(self, source);

@@ -6,8 +6,8 @@
 //     #include "objects_kernels.h"
 //     at::Tensor cases::my_kernel(const at::Tensor& self) { … }
 //
-// so that another signature than the one declared is a compile error. The functions in
-// cases::ops call an op through torch's dispatcher.
+// so that another signature than the one declared is a compile error.
+// The functions in cases::ops call an op through torch's dispatcher.
 #pragma once
 
 #include <ATen/core/List.h>
