@@ -100,7 +100,7 @@ class Parameter(NamedTuple):
 
     @property
     def further_names(self) -> tuple[str, ...]:
-        return tuple(alias for alias in self.aliases if alias != self.spelled)
+        return self.aliases[1:] if keyword.iskeyword(self.name) else self.aliases
 
     @property
     def accepts(self) -> frozenset[str]:

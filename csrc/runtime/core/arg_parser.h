@@ -189,15 +189,16 @@ class OptionalString {
 /// `Tensor[]?`.
 class OptionalTensorList {
  public:
+  using View = host::ArrayRef<host::Tensor>;
+
   OptionalTensorList() = default;
   explicit OptionalTensorList(host::TensorList&& tensors) : tensors_(std::move(tensors)) {}
 
-  operator std::optional<host::ArrayRef<host::Tensor>>()
-      const {  // NOLINT(google-explicit-constructor)
+  operator std::optional<View>() const {  // NOLINT(google-explicit-constructor): as ValueList
     if (!tensors_) {
       return std::nullopt;
     }
-    return static_cast<host::ArrayRef<host::Tensor>>(*tensors_);
+    return static_cast<View>(*tensors_);
   }
 
  private:

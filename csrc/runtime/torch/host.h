@@ -191,7 +191,7 @@ class TensorHold {
   [[gnu::always_inline]] explicit TensorHold(const std::array<c10::TensorImpl*, N>& tensors)
       : tensors_(tensors) {
     // Of a tensor without a Python object, as one made of a number, nothing is owed.
-    constexpr std::uint64_t kOwes = c10::detail::kHasPyObject | 2;
+    constexpr std::uint64_t kOwes = c10::detail::kHasPyObject | 2U;
     constexpr std::uint64_t kMask = c10::detail::kHasPyObject | UINT32_MAX;
     for (std::size_t i = 0; i < N; ++i) {
       owes_[i] =

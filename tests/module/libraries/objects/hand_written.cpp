@@ -203,7 +203,7 @@ PyObject* defaults(PyObject* /*module*/, PyObject* const* args, Py_ssize_t nargs
   const auto size = r.intlist(1);
   const auto text = r.string(4);
   return THPVariable_Wrap(std::make_tuple(
-      r.toInt64(0), host::IntArrayRef(size).vec(), r.toDouble(2), r.toBool(3),
+      r.toInt64(0), host::ArrayRef<int64_t>(size).vec(), r.toDouble(2), r.toBool(3),
       std::string(std::string_view(text)), r.scalar(5), r.scalartype(6), r.device(7)));
   END_HANDLE_TH_ERRORS
 }
