@@ -304,15 +304,18 @@ class Matcher {
     }
     for (Py_ssize_t e = 0; e < size; ++e) {
       const THPObjectPtr item(sequence_item(sequence, e));
-      if (!item) {
-        break;
-      }
-      const bool is_nested = parameter.type == ParameterType::INT_LIST_LIST;
-      if (is_nested ? !has_ints(i, item.get(), e) : !has_element(parameter.type, item.get())) {
-        return is_nested ? false : refuse(Mismatch::Kind::WRONG_ELEMENT, i, item.get(), e);
+      if (item && !check_element(i, parameter.type, item.get(), e)) {
+        return false;
       }
     }
     return true;
+  }
+
+  bool check_element(int i, ParameterType list, PyObject* item, Py_ssize_t e) {
+    if (list == ParameterType::INT_LIST_LIST) {
+      return has_ints(i, item, e);
+    }
+    return has_element(list, item) || refuse(Mismatch::Kind::WRONG_ELEMENT, i, item, e);
   }
 
   /// Whether element `e` of an `int[][]` is an `int[]`.
@@ -581,28 +584,29 @@ bool PythonArgs::read_bool_slow(int i, PyObject* object, Py_ssize_t element) con
 
 std::size_t PythonArgs::list_size(int i) const {
   if (args_[i] == nullptr) {
-    const DefaultValue& value = default_of(i);
-    const bool is_list_value =
-        value.kind == DefaultValue::Kind::INT_LIST || value.kind == DefaultValue::Kind::DOUBLE_LIST;
-    return is_list_value ? value.size : parameter(i).size;
+    return default_of(i).size;
   }
   return is_list_or_tuple(args_[i]) ? static_cast<std::size_t>(sequence_size(args_[i]))
                                     : parameter(i).size;
 }
 
-/// Reads the elements of the list that was given, or the value that stands for all of them.
 template <class T, class Read>
 void PythonArgs::read_given(int i, std::span<T> into, bool (*is_element)(PyObject*),
                             Read read) const {
-  PyObject* argument = args_[i];
-  if (!is_list_or_tuple(argument)) {
-    std::fill(into.begin(), into.end(), read(argument, -1));
-    return;
+  if (is_list_or_tuple(args_[i])) {
+    read_elements(i, args_[i], into, is_element, read);
+  } else {
+    std::fill(into.begin(), into.end(), read(args_[i], -1));
   }
+}
+
+template <class T, class Read>
+void PythonArgs::read_elements(int i, PyObject* list, std::span<T> into,
+                               bool (*is_element)(PyObject*), Read read) const {
   for (std::size_t e = 0; e < into.size(); ++e) {
     // Reading an earlier element may have run Python code that changed the list.
     const auto index = static_cast<Py_ssize_t>(e);
-    const THPObjectPtr item(sequence_item(argument, index));
+    const THPObjectPtr item(sequence_item(list, index));
     if (!item || !is_element(item.get())) {
       raise_changed(i);
     }
@@ -660,15 +664,10 @@ std::vector<std::vector<int64_t>> PythonArgs::intlists(int i) const {
     if (!list || !is_list_or_tuple(list.get())) {
       raise_changed(i);
     }
-    // As it was at the start: an element that makes its list longer would have no end.
-    const Py_ssize_t size = sequence_size(list.get());
-    for (Py_ssize_t n = 0; n < size; ++n) {
-      const THPObjectPtr item(sequence_item(list.get(), n));
-      if (!item || !is_int(item.get())) {
-        raise_changed(i);
-      }
-      lists[e].push_back(read_int(i, item.get(), index, n));
-    }
+    // As long as it is now: an element that makes its list longer would have no end.
+    lists[e].resize(static_cast<std::size_t>(sequence_size(list.get())));
+    read_elements(i, list.get(), std::span(lists[e]), is_int,
+                  [&](PyObject* o, Py_ssize_t n) { return read_int(i, o, index, n); });
   }
   return lists;
 }

@@ -443,12 +443,17 @@ class PythonArgs {
   void read_scalars(int i, std::span<host::Scalar> into) const;
   void read_bools(int i, std::span<bool> into) const;
   void read_strings(int i, std::span<std::string> into) const;
-  template <class T, class Read>
-  void read_given(int i, std::span<T> into, bool (*is_element)(PyObject*), Read read) const;
   /// What `read` returns; its errors get the name of the argument.
   template <class Read>
   auto reading(int i, Read read, Py_ssize_t element = -1, Py_ssize_t inner = -1) const
       -> decltype(read());
+  /// Reads the list that was given, or the value that stands for all of its elements:
+  /// `read(object, index)`, with index -1 for such a value.
+  template <class T, class Read>
+  void read_given(int i, std::span<T> into, bool (*is_element)(PyObject*), Read read) const;
+  template <class T, class Read>
+  void read_elements(int i, PyObject* list, std::span<T> into, bool (*is_element)(PyObject*),
+                     Read read) const;
   static constexpr const char* kInt64Range = " must lie between -2**63 and 2**63 - 1";
   static constexpr const char* kScalarRange = " must lie between -2**63 and 2**64 - 1";
   [[noreturn]] OPBIND_COLD void raise_overflow(int i, const char* what, Py_ssize_t element = -1,

@@ -66,8 +66,8 @@ struct DefaultValue {
     int64_t integer = 0;  // INT, BOOL, and the value of an enum
     double floating;
     const char* text;       // UTF-8, static storage
-    const int64_t* ints;    // of a list of bools too
-    const double* doubles;  // DOUBLE_LIST, which is also the two parts of a complex number
+    const int64_t* ints;    // every element, also of a list of bools
+    const double* doubles;  // every element, or the two parts of a complex number
   };
 };
 
