@@ -591,7 +591,7 @@ class Reader:
         read, shown = _torch_reads(token.text, found, element), shortened(token.text)
         if read == "":
             message = f"PyTorch's parser refuses the number {shown}"
-            hint = f"write {found}" if _underflows(token.text, found) else ""
+            hint = f"write {found}" if "0x" in str(found) else ""
             self._warn(token, message, "torch-refuses", hint)
         elif read is not None:
             message = f"PyTorch reads {shown} as {read}"
@@ -683,7 +683,7 @@ def _torch_reads(text: str, found: Default, element: Type) -> str | None:
     """What PyTorch reads if it is something else; '' where it refuses, None where it agrees."""
     name = str(element)
     if found.kind is DefaultKind.COMPLEX:
-        return "" if text.endswith("J") else None
+        return "" if text.endswith("J") or _underflows(text[:-1], found) else None
     if name == "complex":
         # It takes any number for an imaginary one and cuts its last character.
         return "an imaginary number, cut short" if text[:-1].strip(".") else ""
@@ -699,8 +699,9 @@ def _torch_reads(text: str, found: Default, element: Type) -> str | None:
 
 def _underflows(text: str, found: Default) -> bool:
     """Whether a float is too small for C's strtod, which PyTorch reads it with."""
+    value = found.value.imag if isinstance(found.value, complex) else found.value
     digits = text.lower().partition("e")[0]
-    is_small = isinstance(found.value, float) and abs(found.value) < sys.float_info.min
+    is_small = isinstance(value, float) and abs(value) < sys.float_info.min
     return is_small and not tokens.is_hex(text) and digits.strip("0.") != ""
 
 

@@ -134,9 +134,12 @@ def int_default(value: int) -> Default:
 def float_default(value: float) -> Default:
     # One object for all: a NaN equals nothing but itself, and defaults are compared.
     value = math.nan if math.isnan(value) else value
-    # C's strtod, by which PyTorch reads, takes a subnormal number in hexadecimal alone.
-    is_subnormal = 0 < abs(value) < sys.float_info.min
-    return Default(DefaultKind.FLOAT, value, value.hex() if is_subnormal else repr(value))
+    return Default(DefaultKind.FLOAT, value, value.hex() if is_subnormal(value) else repr(value))
+
+
+def is_subnormal(value: float) -> bool:
+    """C's strtod, by which PyTorch reads, takes such a number in hexadecimal alone."""
+    return 0 < abs(value) < sys.float_info.min
 
 
 def _read_hex(text: str, sign: str) -> Default:
@@ -149,7 +152,8 @@ def _read_complex(text: str, sign: str) -> Default:
     imaginary = _finite(text)
     value = complex(0.0, -imaginary if sign else imaginary)
     # repr(-1j) is '(-0-1j)', which is no literal of the language.
-    return Default(DefaultKind.COMPLEX, value, f"{sign}{complex(0.0, imaginary)!r}")
+    shown = f"{imaginary.hex()}j" if is_subnormal(imaginary) else repr(complex(0.0, imaginary))
+    return Default(DefaultKind.COMPLEX, value, f"{sign}{shown}")
 
 
 def _finite(text: str) -> float:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from opbind import build
 from opbind.render import render
 from opbind.typemap import ROWS
 
@@ -101,6 +102,23 @@ def test_rows_say_what_the_plan_says() -> None:
         (".none_is_default = true", sum(p.none_is_default for p in parameters)),
     ):
         assert text.count(flag) == count > 10, flag
+
+
+def test_every_schema_has_the_types_of_torchs_op(tmp_path: Path) -> None:
+    """The checks that stand before dispatch functions, compiled without the functions."""
+    text = _functions()
+    includes = re.findall(r"^#include <ATen/ops/.*$", text, re.M)
+    checks = re.findall(r"^static_assert\(\n.*?\);$", text, re.M | re.S)
+    assert len(checks) > 2_500
+    lines = ['#include "core/runtime.h"', *includes, "namespace opbind {", *checks, "}\n"]
+    source = tmp_path / "checks.cpp"
+    source.write_text("\n".join(lines), encoding="utf-8")
+    tools = build.find_toolchain()
+    flags = build._compile_flags(build.Request(ours(), tmp_path, (), (), tmp_path), tools)
+    command = [*tools.compiler, *flags, "-fsyntax-only", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    build.check_torch_ops(ours(), build.find_torch())
 
 
 def test_no_line_is_too_long() -> None:

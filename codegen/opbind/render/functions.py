@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -365,7 +366,10 @@ def _check(call: Call) -> str:
     if not call.torch_type:
         return ""
     types = tuple(parameter.type for parameter in call.signature.parameters)
-    opening = f"    host::same_types<{call.torch_type},\n{' ' * 21}{call.signature.return_type}("
+    # The first type of a tuple, or the whole name of another one.
+    name, *elements = re.split(r"(?<=std::tuple<)|, ", call.signature.return_type)
+    returned = wrapped(name, tuple(elements), "(", 21)
+    opening = f"    host::same_types<{call.torch_type},\n{returned}"
     text = string_literals(f"{call.op.schema} differs from torch's", COLUMNS - len("    );"))
     same, literals = wrapped(opening, types, ")>,"), "\n    ".join(text)
     return f"static_assert(\n{same}\n    {literals});"
