@@ -76,10 +76,10 @@ const char* element_type_name(ParameterType type) {
 
 std::string type_name(const FunctionParameter& parameter) {
   std::string name = element_type_name(parameter.type);
-  if (is_list(parameter.type)) {
-    name += "[" + (parameter.size > 0 ? std::to_string(parameter.size) : "") + "]";
-  } else if (parameter.type == ParameterType::OPTIONAL_TENSOR_LIST) {
+  if (parameter.type == ParameterType::OPTIONAL_TENSOR_LIST) {
     name = "Tensor?[]";
+  } else if (is_list(parameter.type)) {
+    name += "[" + (parameter.size > 0 ? std::to_string(parameter.size) : "") + "]";
   } else if (parameter.takes_numbers) {
     name += " or Scalar";
   }
