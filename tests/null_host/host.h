@@ -227,8 +227,7 @@ TensorHold<sizeof...(Tensors)> hold(const Tensors&... tensors) {
   return TensorHold<sizeof...(Tensors)>({detail::impl_of(tensors)...});
 }
 
-// ------------------------------------------------------------------------- dtype, device and
-// others
+// ------------------------------------------------------------------------- dtype, device, others
 
 // The numbers are torch's own.
 enum class ScalarType : int8_t {

@@ -448,8 +448,9 @@ def _error_fault(check: Check, error: BaseException) -> str:
 
 def _as_of_this_python(outcome: Outcome) -> Outcome:
     """Before 3.11 exceptions have no notes."""
-    has_notes = sys.version_info >= (3, 11) or isinstance(outcome, str)
-    return outcome if has_notes else replace(outcome, note="")
+    if isinstance(outcome, str) or hasattr(BaseException, "add_note"):
+        return outcome
+    return replace(outcome, note="")
 
 
 def text(counts: dict[tuple[str, str], int]) -> str:
