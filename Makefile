@@ -20,7 +20,7 @@ TIDY := $(sort $(wildcard csrc/runtime/core/*.cpp csrc/runtime/torch/*.cpp csrc/
 TIDY_NULL := $(sort $(wildcard tests/null_host/*.cpp))
 PY := codegen tests benchmarks examples
 # Scripts of the runtime's tests.
-ECHO := PYTHONPATH=tests/runtime:tests/module $(BIN)/python tests/runtime
+ECHO := PYTHONPATH=tests/runtime:tests/support $(BIN)/python tests/runtime
 
 .PHONY: venv demo test test-pythons test-limited sanitize coverage fuzz gen check-gen golden lint \
 	bench build-demo build-echo clean

@@ -3,8 +3,8 @@
 //
 // The types have torch's names (namespaces at and c10 at the end), so that generated code is the
 // same as for the torch host. Python finds their types in the module `null_host`, which
-// initialize() makes: Tensor, dtype, layout, memory_format, device, and functions that set what
-// torch keeps for a thread.
+// initialize() makes: Tensor, dtype, layout, memory_format, qscheme, device, Generator, Storage,
+// Stream, and functions that set what torch keeps for a thread.
 //
 // Unless said otherwise a function needs the GIL, throws opbind::python_error when a Python error
 // is set, and may throw any exception that the error boundary translates.
@@ -72,10 +72,6 @@ struct SymBool {
   std::string symbol;
 };
 
-enum class QScheme : uint8_t {};
-struct Generator {};
-struct Storage {};
-struct Stream {};
 enum class NumberKind : uint8_t { not_number, boolean, integer, floating, complex };
 
 /// Python's and NumPy's numbers, symbols, and a tensor of no dimension that requires no grad.
@@ -197,7 +193,7 @@ class TensorOrNumber {
   Tensor made_;
   const Tensor* tensor_;
 };
-/// Of what is_scalar takes.
+/// Of what is_scalar takes: of no dimension. Throws as unpack_scalar.
 Tensor tensor_of_number(PyObject* object);
 
 /// Handles of a call's tensors while the GIL is away. It has no destructor: see without_gil.
@@ -231,7 +227,7 @@ TensorHold<sizeof...(Tensors)> hold(const Tensors&... tensors) {
   return TensorHold<sizeof...(Tensors)>({detail::impl_of(tensors)...});
 }
 
-// ------------------------------------------------------------------- dtype, device, layout, format
+// ------------------------------------------------------------------------- dtype, device, others
 
 // The numbers are torch's own.
 enum class ScalarType : int8_t {
@@ -265,11 +261,27 @@ enum class ScalarType : int8_t {
 };
 enum class Layout : int8_t { Strided = 0, Sparse = 1 };
 enum class MemoryFormat : int8_t { Contiguous = 0, Preserve = 1, ChannelsLast = 2 };
+enum class QScheme : uint8_t {
+  PER_TENSOR_AFFINE = 0,
+  PER_CHANNEL_AFFINE = 1,
+  PER_TENSOR_SYMMETRIC = 2,
+};
 enum class DeviceType : int8_t { cpu = 0, cuda = 1, meta = 14 };
 struct Device {
   DeviceType type = DeviceType::cpu;
   // -1 for the current one.
   int8_t index = -1;
+};
+
+/// What torch counts references to has a number here, which is all that tells two apart.
+struct Generator {
+  int64_t number = 0;
+};
+struct Storage {
+  int64_t number = 0;
+};
+struct Stream {
+  int64_t number = 0;
 };
 
 using DeviceIndex = int8_t;
@@ -278,10 +290,12 @@ using ArrayRef = std::span<const T>;
 using OptionalIntArrayRef = std::optional<ArrayRef<int64_t>>;
 using OptionalSymIntArrayRef = std::optional<ArrayRef<SymInt>>;
 
-/// The names of the values in Python: "float32", "strided", "contiguous_format", "cuda:1".
+/// The names of the values in Python: "float32", "strided", "contiguous_format",
+/// "per_tensor_affine", "cuda:1".
 std::string name_of(ScalarType dtype);
 std::string name_of(Layout layout);
 std::string name_of(MemoryFormat format);
+std::string name_of(QScheme qscheme);
 std::string name_of(Device device);
 
 /// A null_host.dtype, or one of Python's types float, int, bool and complex.
@@ -303,15 +317,20 @@ PyObject* wrap_layout(Layout layout);
 bool is_memory_format(PyObject* object);
 MemoryFormat unpack_memory_format(PyObject* object);
 PyObject* wrap_memory_format(MemoryFormat format);
+
 bool is_qscheme(PyObject* object);
 QScheme unpack_qscheme(PyObject* object);
 PyObject* wrap_qscheme(QScheme qscheme);
+
 bool is_generator(PyObject* object);
 Generator unpack_generator(PyObject* object);
 PyObject* wrap_generator(const Generator& generator);
+
 bool is_storage(PyObject* object);
+/// Throws std::invalid_argument for a negative number, which stands for a storage that holds none.
 Storage unpack_storage(PyObject* object);
 PyObject* wrap_storage(Storage storage);
+
 bool is_stream(PyObject* object);
 Stream unpack_stream(PyObject* object);
 PyObject* wrap_stream(const Stream& stream);
@@ -391,12 +410,16 @@ namespace at {
 using opbind::host::ArrayRef;
 using opbind::host::Device;
 using opbind::host::DeviceIndex;
+using opbind::host::Generator;
 using opbind::host::Layout;
 using opbind::host::MemoryFormat;
 using opbind::host::OptionalIntArrayRef;
 using opbind::host::OptionalSymIntArrayRef;
+using opbind::host::QScheme;
 using opbind::host::Scalar;
 using opbind::host::ScalarType;
+using opbind::host::Storage;
+using opbind::host::Stream;
 using opbind::host::Tensor;
 using IntArrayRef = ArrayRef<int64_t>;
 using TensorList = ArrayRef<Tensor>;
@@ -407,5 +430,7 @@ using opbind::host::SymBool;
 using opbind::host::SymInt;
 template <class T>
 using complex = std::complex<T>;
+template <class T>
+using List = std::vector<T>;
 using SymIntArrayRef = at::ArrayRef<SymInt>;
 }  // namespace c10

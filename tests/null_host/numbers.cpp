@@ -46,6 +46,8 @@ Scalar unpack_scalar(PyObject* object) {
   return number_to_scalar(object, number_kind(object));
 }
 
+Tensor tensor_of_number(PyObject* object) { return Tensor(unpack_scalar(object), /*dim=*/0); }
+
 bool unpack_symint(PyObject* object, SymInt& value) {
   if (is_symint(object)) {
     value = symint_value(object);

@@ -1,4 +1,5 @@
-// null_host/objects.cpp: Tensor, dtype, layout, memory_format and device, from and to Python.
+// null_host/objects.cpp: Tensor, the enumerations, device, Generator, Storage and Stream, from and
+// to Python.
 #include "objects.h"
 
 #include <algorithm>
@@ -289,6 +290,11 @@ Enumeration<MemoryFormat, 3> memory_formats = {"null_host.memory_format",
                                                  {MemoryFormat::Preserve, "preserve_format"},
                                                  {MemoryFormat::ChannelsLast, "channels_last"}}}};
 
+Enumeration<QScheme, 3> qschemes = {"null_host.qscheme",
+                                    {{{QScheme::PER_TENSOR_AFFINE, "per_tensor_affine"},
+                                      {QScheme::PER_CHANNEL_AFFINE, "per_channel_affine"},
+                                      {QScheme::PER_TENSOR_SYMMETRIC, "per_tensor_symmetric"}}}};
+
 // ----------------------------------------------------------------------------------------- device
 
 struct DeviceObject {
@@ -337,6 +343,43 @@ Device device_of_index(PyObject* object) {
   return {DeviceType::cuda, static_cast<int8_t>(index)};
 }
 
+// --------------------------------------------------------------------- Generator, Storage, Stream
+
+/// A C++ type that is a number, and its Python type.
+template <class Value>
+struct Numbered {
+  struct Object {
+    PyObject head;
+    Value value;
+  };
+
+  static inline PyTypeObject* type = nullptr;
+
+  /// `name` is "null_host.NAME".
+  static void add_to(PyObject* module, const char* name) {
+    PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(create)}, {0, nullptr}};
+    PyType_Spec spec = {name, sizeof(Object), 0, Py_TPFLAGS_DEFAULT, slots};
+    type = make_type(module, spec);
+  }
+
+  /// Generator(5)
+  static PyObject* create(PyTypeObject*, PyObject* args, PyObject*) {
+    HANDLE_TH_ERRORS
+    long long number = 0;
+    if (PyArg_ParseTuple(args, "L", &number) == 0) throw python_error();
+    return wrap({static_cast<int64_t>(number)});
+    END_HANDLE_TH_ERRORS
+  }
+
+  static bool has(PyObject* object) { return Py_TYPE(object) == type; }
+  static Value value_of(PyObject* object) { return reinterpret_cast<Object*>(object)->value; }
+  static PyObject* wrap(Value value) {
+    PyObject* const object = allocate(type);
+    reinterpret_cast<Object*>(object)->value = value;
+    return object;
+  }
+};
+
 }  // namespace
 
 void add_types(PyObject* module) {
@@ -346,7 +389,11 @@ void add_types(PyObject* module) {
   dtypes.add_to(module);
   layouts.add_to(module);
   memory_formats.add_to(module);
+  qschemes.add_to(module);
   device_type = make_type(module, device_spec);
+  Numbered<Generator>::add_to(module, "null_host.Generator");
+  Numbered<Storage>::add_to(module, "null_host.Storage");
+  Numbered<Stream>::add_to(module, "null_host.Stream");
 }
 
 PyObject* wrap(const Tensor& tensor) {
@@ -393,6 +440,7 @@ std::string name_of(Layout layout) { return layouts.values[layouts.place(layout)
 std::string name_of(MemoryFormat format) {
   return memory_formats.values[memory_formats.place(format)].second;
 }
+std::string name_of(QScheme qscheme) { return qschemes.values[qschemes.place(qscheme)].second; }
 
 std::string name_of(Device device) {
   const auto* const row =
@@ -426,6 +474,10 @@ bool is_memory_format(PyObject* object) { return memory_formats.has(object); }
 MemoryFormat unpack_memory_format(PyObject* object) { return enum_value<MemoryFormat>(object); }
 PyObject* wrap_memory_format(MemoryFormat format) { return memory_formats.wrap(format); }
 
+bool is_qscheme(PyObject* object) { return qschemes.has(object); }
+QScheme unpack_qscheme(PyObject* object) { return enum_value<QScheme>(object); }
+PyObject* wrap_qscheme(QScheme qscheme) { return qschemes.wrap(qscheme); }
+
 bool is_device(PyObject* object) {
   return Py_TYPE(object) == device_type || PyUnicode_Check(object) ||
          (PyLong_Check(object) && !PyBool_Check(object));
@@ -458,5 +510,23 @@ Device device_from_text(const std::string& text) {
   }
   throw std::invalid_argument("no device is called '" + text + "'");
 }
+
+bool is_generator(PyObject* object) { return Numbered<Generator>::has(object); }
+Generator unpack_generator(PyObject* object) { return Numbered<Generator>::value_of(object); }
+PyObject* wrap_generator(const Generator& generator) {
+  return Numbered<Generator>::wrap(generator);
+}
+
+bool is_storage(PyObject* object) { return Numbered<Storage>::has(object); }
+Storage unpack_storage(PyObject* object) {
+  const Storage storage = Numbered<Storage>::value_of(object);
+  if (storage.number < 0) throw std::invalid_argument("it holds no storage");
+  return storage;
+}
+PyObject* wrap_storage(Storage storage) { return Numbered<Storage>::wrap(storage); }
+
+bool is_stream(PyObject* object) { return Numbered<Stream>::has(object); }
+Stream unpack_stream(PyObject* object) { return Numbered<Stream>::value_of(object); }
+PyObject* wrap_stream(const Stream& stream) { return Numbered<Stream>::wrap(stream); }
 
 }  // namespace opbind::host

@@ -4,6 +4,7 @@
     default_int_list(*, int[] d0=[], …) -> str        the value of each default
     give_int_list(int[] x) -> int[]                   the value as the result, if it can be one
     write_tensor(Tensor(a!) x) -> str                 a written argument, if its C++ differs
+    number_tensor(Tensor x) -> str                    if a number may stand for the argument
 
 What the rows have of these follows from the rows, and so do the kernels: a new row has its ops, and
 does not compile before echo.h can show it. Beside them stand ops with more than one argument, and
@@ -99,6 +100,8 @@ def _of_row(form: Form) -> Iterator[Entry]:
         yield Entry(f"write_{slug}({form.written} x) -> str")
     if row.cpp_return_written and not form.size:
         yield Entry(f"give_written_{slug}({form.written} x) -> {form.written}")
+    if row.accessor_number:
+        yield Entry(f"number_{slug}({type_} x) -> str", "numbers_as_tensors: true")
 
 
 def _defaults(row: TypeRow, slug: str) -> Iterator[Entry]:
@@ -148,10 +151,15 @@ _COMBINED = (
     Entry("pick.two(int x, int y) -> str"),
     Entry("renamed.one(int x) -> str", "python_name: name_of_its_own"),
     Entry("renamed.two(str x) -> str", "python_name: name_of_its_own"),
+    Entry("numbers(Tensor x, Tensor? y=None, *, Tensor z) -> str", "numbers_as_tensors: true"),
+    Entry("renewed(Tensor self, int by=1, *, str name='q') -> str"),
     Entry("held(Tensor x, Tensor? y, Tensor[] z) -> str", "gil: hold"),
     Entry("documented(int x) -> str", 'doc: "Says \\"x\\".\\nAnd more."'),
     Entry(f"many({', '.join(f'int a{i}={i}' for i in range(40))}) -> str"),
 )
+
+# Old signature -> the call that stands for it.
+_DEPRECATED = {"renewed(int by, Tensor self) -> str": "renewed(self, by)"}
 
 _OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
@@ -201,7 +209,8 @@ def yaml_text() -> str:
         "library: {namespace: echo, host: null, shards: 4, doc: For tests of core.}",
         "functions:",
     ]
-    return "\n".join([*head, *map(_entry, entries()), ""])
+    old = [f"- {{name: {json.dumps(n)}, aten: {json.dumps(c)}}}" for n, c in _DEPRECATED.items()]
+    return "\n".join([*head, *map(_entry, entries()), "deprecated:", *old, ""])
 
 
 def _entry(entry: Entry) -> str:
@@ -241,7 +250,7 @@ def _result(op: OwnOp) -> str:
     names = op.signature.names
     if op.name.startswith("give_"):
         return f"detail::give<{op.signature.return_type}>({', '.join(names)})"
-    if op.name.startswith(("echo_", "write_")):
+    if op.name.startswith(("echo_", "write_", "number_")):
         return f"detail::show({names[0]})"
     written = (a.name for a in op.op.schema.arguments)
     pairs = ", ".join(f'{{"{w}", detail::show({n})}}' for w, n in zip(written, names, strict=True))

@@ -1,6 +1,6 @@
 """The cells of echo's tests: rows of typemap x ways of giving an argument.
 
-    PYTHONPATH=tests/module .venv/bin/python tests/runtime/echo_matrix.py     prints the matrix
+    PYTHONPATH=tests/support .venv/bin/python tests/runtime/echo_matrix.py     prints the matrix
 
 A cell is the calls that one row needs in one way; typemap alone says which cells there must be.
 """
@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -59,9 +59,11 @@ def _wanted(form: Form) -> str:
     return f"{wanted} or None" if form.row.is_optional else wanted
 
 
-def _refusal(base: str, value: str, wanted: str) -> Raises | None:
+def _refusal(row: str, value: str, wanted: str) -> Raises | None:
     """Why a row does not take a value, found before any is read."""
-    table = TABLES[base]
+    if _is_none(row, value):
+        return None
+    table = TABLES[row.removesuffix("?")]
     if isinstance(table, ListTable):
         if value in LISTS:
             return _list_refusal(table, LISTS[value])
@@ -72,15 +74,27 @@ def _refusal(base: str, value: str, wanted: str) -> Raises | None:
 
 def _list_refusal(table: ListTable, elements: Sequence[str]) -> Raises | None:
     for i, element in enumerate(elements):
-        refusal = _refusal(table.element, element, TABLES[table.element].wanted)
+        refusal = _refusal(table.element, element, _wanted_element(table))
         if refusal is not None:
             return refusal.within(i)
     return None
 
 
-def _shown(base: str, value: str) -> Outcome:
+def _is_none(row: str, value: str) -> bool:
+    """Whether it is the None of an optional row."""
+    return value == "None" and row.endswith("?")
+
+
+def _wanted_element(table: ListTable) -> str:
+    wanted = TABLES[table.element.removesuffix("?")].wanted
+    return f"{wanted} or None" if table.element.endswith("?") else wanted
+
+
+def _shown(row: str, value: str) -> Outcome:
     """What a value that is taken reads as."""
-    table = TABLES[base]
+    if _is_none(row, value):
+        return "None"
+    table = TABLES[row.removesuffix("?")]
     if isinstance(table, ListTable):
         return _list_shown(table, LISTS[value])
     return table.accepted[value] if value in table.accepted else table.raises[value]
@@ -238,6 +252,8 @@ def _given_back(form: Form) -> Iterator[Check]:
     for value, text in accepted(form):
         if not _is_variadic(form, value):
             yield Check(f"give_{form.slug}", (value,), text, results=results)
+    if form.row.is_optional:
+        yield Check(f"give_{form.slug}", ("None",), "None", results=("NoneType",))
 
 
 def _written(form: Form) -> Iterator[Check]:
@@ -246,6 +262,28 @@ def _written(form: Form) -> Iterator[Check]:
         if form.row.cpp_return_written:
             results = TABLES[_base(form)].results
             yield Check(f"give_written_{form.slug}", (value,), text, results=results)
+
+
+def _numbers(form: Form) -> Iterator[Check]:
+    """Each value of the zoo where a number may stand for a tensor."""
+    function, wanted = f"number_{form.slug}", f"{_wanted(form)} or Scalar"
+    for value in ZOO:
+        outcome = _or_number(form, value) or Raises(
+            TypeError, f"{{where}} must be {wanted}, not {ZOO[value]}"
+        )
+        if isinstance(outcome, Raises):
+            outcome = outcome.of(f"{function}(): argument 'x' (position 1)")
+        yield Check(function, (value,), outcome)
+
+
+def _or_number(form: Form, value: str) -> Outcome | None:
+    """What a tensor, or the tensor of a number, reads as."""
+    tensors, numbers = TABLES[_base(form)], TABLES["Scalar"]
+    assert isinstance(tensors, Table)
+    assert isinstance(numbers, Table)
+    if value in numbers.accepted:
+        return tensors.accepted.get(value, f"tensor of {numbers.accepted[value]}")
+    return tensors.accepted.get(value) or numbers.raises.get(value)
 
 
 def _default_texts(form: Form) -> list[str]:
@@ -316,6 +354,7 @@ COLUMNS = (
     Column("as *args", _varargs, lambda form: form.row.takes_varargs),
     Column("given back", _given_back, _is_returned),
     Column("written", _written, lambda form: bool(form.row.cpp_written)),
+    Column("or a number", _numbers, lambda form: bool(form.row.accessor_number)),
     Column("defaults", _defaults, has_defaults),
 )
 
@@ -401,12 +440,17 @@ class Runner:
 
 
 def _error_fault(check: Check, error: BaseException) -> str:
-    wanted = check.outcome
-    given = f"{type(error).__name__}: {error}"
-    if isinstance(wanted, Raises) and type(error) is wanted.type and str(error) == wanted.text:
+    given = Raises(type(error), str(error), "".join(getattr(error, "__notes__", ())))
+    if given == _as_of_this_python(check.outcome):
         return ""
-    text = f"{wanted.type.__name__}: {wanted.text}" if isinstance(wanted, Raises) else wanted
-    return f"{check}: {given}\n  expected {text}"
+    return f"{check}: {given}\n  expected {check.outcome}"
+
+
+def _as_of_this_python(outcome: Outcome) -> Outcome:
+    """Before 3.11 exceptions have no notes."""
+    if isinstance(outcome, str) or hasattr(BaseException, "add_note"):
+        return outcome
+    return replace(outcome, note="")
 
 
 def text(counts: dict[tuple[str, str], int]) -> str:

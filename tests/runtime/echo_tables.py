@@ -12,19 +12,22 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Raises:
-    """An exception and its text; `{where}` is the argument or, in a list, the element."""
+    """An exception, its text and its note; `{where}` is the argument or, in a list, the element."""
 
     type: type[BaseException]
     text: str
+    note: str = ""
 
     def within(self, index: int) -> Raises:
         """The same of an element of a list."""
-        return Raises(self.type, self.text.replace("{where}", f"{{where}}[{index}]"))
+        return self._replaced("{where}", f"{{where}}[{index}]")
 
     def of(self, argument: str) -> Raises:
         """The same of an argument: "echo_int(): argument 'x' (position 1)"."""
-        text = self.text.replace("{where}[", f"{argument}: x[").replace("{where}", argument)
-        return Raises(self.type, text)
+        return self._replaced("{where}[", f"{argument}: x[")._replaced("{where}", argument)
+
+    def _replaced(self, old: str, new: str) -> Raises:
+        return Raises(self.type, self.text.replace(old, new), self.note.replace(old, new))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class ListTable:
     """A row of lists."""
 
     wanted: str
-    # The row of its elements.
+    # The row of its elements; of those that may be None the optional one.
     element: str
     # A value that this row takes.
     filler: str
@@ -88,7 +91,9 @@ _INDICES = {
 }
 _UNREADABLE = {"Unreadable(6)": "6"}
 _BEYOND_INT64 = Raises(OverflowError, "{where} must lie between -2**63 and 2**63 - 1")
-_NO_INDEX = Raises(TypeError, "only integer scalar arrays can be converted to a scalar index")
+_NO_INDEX = Raises(
+    TypeError, "{where}: only integer scalar arrays can be converted to a scalar index"
+)
 _INT_RAISES = {
     **dict.fromkeys(
         ("2**63", "-(2**63) - 1", "2**64 - 1", "2**64", "10**400", "10**5000", "IntSub(2**70)"),
@@ -99,7 +104,7 @@ _INT_RAISES = {
     "Tensor(2**63, dim=0)": _BEYOND_INT64,
     "Index(KeyError('why'))": Raises(KeyError, "'why'"),
     "Index(KeyboardInterrupt())": Raises(KeyboardInterrupt, ""),
-    "Index(1.5)": Raises(TypeError, "__index__ returned non-int (type float)"),
+    "Index(1.5)": Raises(TypeError, "{where}: __index__ returned non-int (type float)"),
     **dict.fromkeys(
         ("np.array([4])", "np.array([1, 2])", "np.array(2.5)", "np.array(None)"), _NO_INDEX
     ),
@@ -215,17 +220,19 @@ _TEXTS = {
     "StrSub('ab')": "'ab'",
     "np.str_('ab')": "'ab'",
 }
+# Its text is made of five values, none of which could name the argument.
 _LONE_SURROGATE = Raises(
     UnicodeEncodeError,
     "'utf-8' codec can't encode character '\\ud800' in position 0: surrogates not allowed",
+    note="{where}",
 )
 
 
 def _no_device(name: str) -> Raises:
-    return Raises(ValueError, f"no device is called '{name}'")
+    return Raises(ValueError, f"{{where}}: no device is called '{name}'")
 
 
-_NO_DEVICE_INDEX = Raises(ValueError, "no device has this index")
+_NO_DEVICE_INDEX = Raises(ValueError, "{where}: no device has this index")
 
 # --- the tables -----------------------------------------------------------------------------------
 
@@ -282,7 +289,9 @@ TABLES: dict[str, Table | ListTable] = {
     "bool[]": ListTable("bool[]", "bool", "True"),
     "Scalar[]": ListTable("Scalar[]", "Scalar", "1"),
     "Tensor[]": ListTable("Tensor[]", "Tensor", "Tensor(2)"),
+    "Tensor?[]": ListTable("Tensor?[]", "Tensor?", "Tensor(2)"),
     "int[][]": ListTable("int[][]", "int[]", "[1, 0]"),
+    "str[]": ListTable("str[]", "str", "'ab'"),
     "ScalarType": Table(
         "torch.dtype",
         {
@@ -299,6 +308,24 @@ TABLES: dict[str, Table | ListTable] = {
         "torch.memory_format",
         {"nh.contiguous_format": "contiguous_format", "nh.channels_last": "channels_last"},
     ),
+    "QScheme": Table(
+        "torch.qscheme",
+        {
+            "nh.per_tensor_affine": "per_tensor_affine",
+            "nh.per_channel_affine": "per_channel_affine",
+        },
+        results=("qscheme",),
+    ),
+    "Generator": Table(
+        "torch.Generator", {"nh.Generator(3)": "generator 3"}, results=("Generator",)
+    ),
+    "Storage": Table(
+        "torch.UntypedStorage",
+        {"nh.Storage(3)": "storage 3"},
+        {"nh.Storage(-1)": Raises(ValueError, "{where}: it holds no storage")},
+        ("Storage",),
+    ),
+    "Stream": Table("torch.Stream", {"nh.Stream(3)": "stream 3"}, results=("Stream",)),
     "Device": Table(
         "torch.device",
         {
@@ -318,7 +345,7 @@ TABLES: dict[str, Table | ListTable] = {
             "np.str_('ab')": _no_device("ab"),
             "StrSub('ab')": _no_device("ab"),
             # The text of a C++ exception ends at a NUL.
-            "'a\\0b'": Raises(ValueError, "no device is called 'a"),
+            "'a\\0b'": Raises(ValueError, "{where}: no device is called 'a"),
             "'ü€😀'": _no_device("ü€😀"),
             "'\\ud800'": _LONE_SURROGATE,
             "'x' * 64": _no_device("x" * 64),

@@ -51,7 +51,8 @@ VARIANTS = {
 
 def main(words: Sequence[str]) -> int:
     name, *more = words
-    paths = {"PYTHONPATH": os.pathsep.join(map(str, (HERE, HERE.parent / "module")))}
+    folders = (HERE, HERE.parent / "support", libraries.REPO / "codegen")
+    paths = {"PYTHONPATH": os.pathsep.join(map(str, folders))}
     library = _build(name, paths)
     if name == "coverage":
         _forget(library.parent)

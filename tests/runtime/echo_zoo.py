@@ -221,8 +221,17 @@ ENUMS = {
     "nh.sparse_coo": "null_host.layout",
     "nh.contiguous_format": "null_host.memory_format",
     "nh.channels_last": "null_host.memory_format",
+    "nh.per_tensor_affine": "null_host.qscheme",
+    "nh.per_channel_affine": "null_host.qscheme",
     "nh.device('cpu')": "null_host.device",
     "nh.device('cuda:1')": "null_host.device",
+}
+
+HANDLES = {
+    "nh.Generator(3)": "null_host.Generator",
+    "nh.Storage(3)": "null_host.Storage",
+    "nh.Storage(-1)": "null_host.Storage",
+    "nh.Stream(3)": "null_host.Stream",
 }
 
 # Lists and tuples, and the values that they hold, which are of the zoo too.
@@ -253,6 +262,7 @@ LISTS: dict[str, tuple[str, ...]] = {
     "[Tensor(2)]": ("Tensor(2)",),
     "(Tensor(2), TensorSub(7, dim=0))": ("Tensor(2)", "TensorSub(7, dim=0)"),
     "[Tensor(2), None]": ("Tensor(2)", "None"),
+    "(None, None)": ("None", "None"),
     "[Tensor(2), 1]": ("Tensor(2)", "1"),
     "ListSub([1, 0])": ("1", "0"),
     "TupleSub((1, 0))": ("1", "0"),
@@ -277,7 +287,7 @@ CONTAINERS = {
 }
 
 ZOO = {
-    **{**NUMBERS, **NUMPY, **OBJECTS, **TEXTS, **TENSORS, **SYMBOLS, **ENUMS},
+    **{**NUMBERS, **NUMPY, **OBJECTS, **TEXTS, **TENSORS, **SYMBOLS, **ENUMS, **HANDLES},
     **CONTAINERS,
 }
 

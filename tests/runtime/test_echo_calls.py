@@ -48,6 +48,11 @@ SHOWN = {
     "sized_default()": "size=[7]",
     "sized_default(8)": "size=[8]",
     "sized_default(8, 9)": "size=[8, 9]",
+    # numbers for tensors, but not for those that may be None
+    "numbers(1, z=2.5)": "x=tensor of int 1, y=None, z=tensor of float 2.5",
+    "numbers(Tensor(1), Tensor(2), z=True)": "x=tensor of int 1, y=tensor of int 2, "
+    "z=tensor of bool True",
+    "numbers(np.int8(1), z=TensorSub(2))": "x=tensor of int 1, y=None, z=tensor of int 2",
     # the rest
     "nothing()": "",
     "held(Tensor(1), None, [Tensor(2)])": "x=tensor of int 1, y=None, z=[tensor of int 2]",
@@ -104,6 +109,10 @@ REFUSED = {
     "fill_outs(1, out=[Tensor(1)] * 3)": "argument 'out' must have 2 elements, not 3",
     "fill_outs(1, out=Tensor(1))": "argument 'out' must be Tensor[2], not an int tensor of "
     "1 dimensions",
+    "numbers(1, 2, z=3)": "argument 'y' (position 2) must be Tensor or None, not int (2)",
+    "numbers(1, z=None)": "argument 'z' must be Tensor or Scalar, not None",
+    # a deprecated signature is not shown
+    "renewed('a', 1)": "argument 'input' (position 1) must be Tensor, not str ('a')",
     "split(Tensor(1), out=[])": "argument 'out' must have 2 elements, not 0",
     "name_of_its_own(None)": "no signature takes these arguments; the nearest comes first:\n"
     "  name_of_its_own(int x) -> str\n"
@@ -155,6 +164,42 @@ def test_a_wrong_call(keeper: Keeper, call: str) -> None:
 def test_a_function_without_parameters_takes_none(keeper: Keeper, call: str) -> None:
     with pytest.raises(TypeError, match=r"takes no (keyword )?arguments"):
         called(keeper, call)
+
+
+DEPRECATED = """
+import warnings, echo_ops
+from null_host import Tensor
+
+def call():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        shown.add(echo_ops.renewed(2, Tensor(1)))
+    return [(one.category, str(one.message)) for one in caught]
+
+shown = set()
+for _ in range(2):  # a warning that is an error is no warning
+    try:
+        echo_ops.renewed(2, Tensor(1))
+    except UserWarning as error:
+        text = str(error)
+    else:
+        raise AssertionError
+assert echo_ops.renewed(Tensor(1), 2) == "self=tensor of int 1, by=2, name='q'"
+assert call() == [(UserWarning, text)], text
+assert call() == []
+assert shown == {"self=tensor of int 1, by=2, name='q'"}, shown
+print(text)
+"""
+
+
+def test_a_deprecated_signature_warns_once(run_python: RunPython) -> None:
+    done = run_python(DEPRECATED)
+    assert done.stdout == (
+        "This overload of renewed is deprecated:\n"
+        "\trenewed(int by, Tensor input) -> str\n"
+        "Consider using one of the following signatures instead:\n"
+        "\trenewed(Tensor input, int by=1, *, str name='q') -> str\n"
+    ), done.stderr
 
 
 # --- results --------------------------------------------------------------------------------------

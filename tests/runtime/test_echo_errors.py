@@ -169,6 +169,9 @@ def test_a_list_of_tensors_that_changes_while_it_is_checked(
     Sub.change = lambda: values.__setitem__(0, "no tensor")
     with pytest.raises(RuntimeError, match=r"argument 'xs' .* changed while it was read"):
         echo.touch_all(values, 1)
+    values[0] = None
+    with pytest.raises(RuntimeError, match=r"argument 'x' .* changed while it was read"):
+        echo.echo_tensor_or_none_list(values)
     values[0] = null_host.Tensor(1)
     Sub.change = values.clear
     assert echo.echo_tensor_list(values) == "[]"

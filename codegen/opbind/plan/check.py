@@ -283,7 +283,7 @@ def _check_kernels(op: Op, library: Library) -> Iterator[Fault]:
         return
     for kernel in op.kernels:
         yield from _kernel_faults(kernel, op, library)
-    if not any(map(_chooses_kernel, op.schema.arguments)):
+    if library.has_torch and not any(map(_chooses_kernel, op.schema.arguments)):
         yield from _choiceless(op)
 
 

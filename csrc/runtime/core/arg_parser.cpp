@@ -343,7 +343,7 @@ class Matcher {
       case ParameterType::SCALAR_LIST:
         return is_scalar(item) || is_overloading(item);
       case ParameterType::STRING_LIST:
-        return is_str(item);
+        return is_str(item) || is_overloading(item);
       case ParameterType::OPTIONAL_TENSOR_LIST:
         return item == Py_None || is_tensor_element(item);
       default:

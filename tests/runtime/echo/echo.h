@@ -72,11 +72,18 @@ inline std::string show(const at::Tensor& tensor) {
 inline std::string show(at::ScalarType dtype) { return opbind::host::name_of(dtype); }
 inline std::string show(at::Layout layout) { return opbind::host::name_of(layout); }
 inline std::string show(at::MemoryFormat format) { return opbind::host::name_of(format); }
+inline std::string show(at::QScheme qscheme) { return opbind::host::name_of(qscheme); }
 inline std::string show(at::Device device) { return opbind::host::name_of(device); }
 
-// Elements may be lists.
+inline std::string show(at::Generator value) { return "generator " + show(value.number); }
+inline std::string show(at::Storage value) { return "storage " + show(value.number); }
+inline std::string show(at::Stream value) { return "stream " + show(value.number); }
+
+// Elements may be lists, or None.
 template <class T>
 std::string show(const std::vector<T>& elements);
+template <class T>
+std::string show(const std::optional<T>& value);
 
 template <class Elements>
 std::string show_elements(const Elements& elements) {
@@ -127,6 +134,14 @@ struct Give {
     } else {
       return Result(argument.begin(), argument.end());
     }
+  }
+};
+
+template <class Element, class Argument>
+struct Give<std::optional<std::vector<Element>>, Argument> {
+  static std::optional<std::vector<Element>> from(Argument& argument) {
+    if (!argument.has_value()) return std::nullopt;
+    return std::vector<Element>(argument->begin(), argument->end());
   }
 };
 
