@@ -74,7 +74,9 @@ inline bool interpreter_is_ending() {
 }
 
 /// Whether the caller runs in the main interpreter. The GIL is held.
-inline bool in_main_interpreter() { return PyInterpreterState_GetID(PyInterpreterState_Get()) == 0; }
+inline bool in_main_interpreter() {
+  return PyInterpreterState_GetID(PyInterpreterState_Get()) == 0;
+}
 
 using FastcallFunction = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
