@@ -42,11 +42,12 @@ def imported(name: str) -> Any:
 
 
 def build(name: str, ops: Path, kernels: Sequence[Path], link_flags: str = "") -> Path:
-    """Builds `ops` with `kernels` in build/tests/NAME."""
+    """Builds `ops` with `kernels` in build/tests/NAME; `link_flags` join $LDFLAGS."""
     target = REPO / "build/tests" / name
     command = [sys.executable, "-m", "opbind", "build", ops, *kernels]
     options = ["--out", target / "generated", "--build-dir", target]
-    _run([*command, *options], {**os.environ, "LDFLAGS": link_flags})
+    flags = f"{os.environ.get('LDFLAGS', '')} {link_flags}".strip()
+    _run([*command, *options], {**os.environ, "LDFLAGS": flags})
     return target / "lib"
 
 
