@@ -260,6 +260,7 @@ def test_exceptions_of_python_code_pass_unchanged(kind: type[BaseException]) -> 
         assert error.__context__ is None
 
 
+@pytest.mark.fault("E2")
 @pytest.mark.parametrize(
     ("kind", "expected", "text"),
     [
