@@ -194,7 +194,7 @@ def _check_result(result: Result, out: Path) -> None:
     if result.stdout:
         raise Broken(f"on stdout: {result.stdout[:200]!r}")
     if result.exit_code == 0:
-        _check_output(out)
+        _check_output(out, result.stderr)
     elif result.exit_code != 2:
         raise Broken(f"exit code {result.exit_code}")
     elif out.exists():
@@ -211,11 +211,13 @@ def _check_result(result: Result, out: Path) -> None:
             raise Broken(f"without a place: {line[:200]!r}")
 
 
-def _check_output(out: Path) -> None:
-    """All or nothing: the list of what is there is the list of what was planned."""
-    names = {path.suffix for path in out.rglob("*") if path.is_file()}
-    if not {".cpp", ".py", ".pyi"} <= names or any(out.rglob("*.tmp")):
-        raise Broken(f"partial output: {sorted(names)}")
+def _check_output(out: Path, stderr: str) -> None:
+    """All or nothing: what is there is what was said to be written, and a whole package."""
+    said = {line.removeprefix("created ") for line in stderr.split("\n") if line[:8] == "created "}
+    found = {str(path.relative_to(out.parent)) for path in out.rglob("*") if path.is_file()}
+    suffixes = {Path(path).suffix for path in found}
+    if said != found or not {".cpp", ".h", ".py"} <= suffixes:
+        raise Broken(f"partial output: {sorted(said ^ found)}, {sorted(suffixes)}")
 
 
 def run(count: int, seed: int, folder: Path) -> Counter[str]:
