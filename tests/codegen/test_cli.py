@@ -149,9 +149,10 @@ def test_a_file_of_deprecated_signatures(ops: Path, tmp_path: Path) -> None:
     result = run("gen", ops, "--deprecated", old, "--dump-plan")
     assert result.exit_code == 0, result.output
     assert "[1] f(Tensor b, Tensor a) -> Tensor, deprecated\n" in result.stdout
-    refused = run("gen", ops, "--deprecated", old, "--out", tmp_path / "out")
-    assert refused.exit_code == 2
-    assert "error: f: deprecated signatures are not supported yet" in refused.stderr
+    written = run("gen", ops, "--deprecated", old, "--out", tmp_path / "out")
+    assert written.exit_code == 0, written.output
+    (shard,) = (tmp_path / "out").glob("*_functions_0.cpp")
+    assert ".deprecated = true" in shard.read_text()
 
 
 def test_ops_are_no_deprecated_signatures(ops: Path) -> None:
@@ -159,15 +160,6 @@ def test_ops_are_no_deprecated_signatures(ops: Path) -> None:
     result = run("gen", ops, "--deprecated", ops, "--dump-plan")
     assert result.exit_code == 2
     assert "a file of deprecated signatures holds an op" in result.stderr
-
-
-def test_what_has_no_accessor_yet_can_be_dumped(ops: Path, tmp_path: Path) -> None:
-    ops.write_text("- func: f(Tensor a, Stream n) -> Tensor\n")
-    assert "1: n STREAM" in run("gen", ops, "--dump-plan").stdout
-    refused = run("gen", ops, "--out", tmp_path / "out")
-    assert refused.exit_code == 2
-    assert "argument 'n' has type Stream, which is not supported" in refused.stderr
-    assert not (tmp_path / "out").exists()
 
 
 def test_depfile(ops: Path, out: Path, tmp_path: Path) -> None:

@@ -196,10 +196,6 @@ def test_a_call_of_an_op_that_is_not_there() -> None:
     assert any(line.endswith("the file has no op 'addm'") for line in lines)
 
 
-def test_a_deprecated_signature_cannot_be_rendered_yet() -> None:
-    assert any("deprecated signatures are not supported yet" in f for f in faults(_addmm(*OLD)))
-
-
 # --- torch's own functions ------------------------------------------------------------------------
 
 

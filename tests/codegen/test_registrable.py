@@ -37,7 +37,7 @@ KINDS = {
 def _own_op(schema: str) -> OwnOp | None:
     """The op as it is planned; None where it is refused."""
     diagnostics = Diagnostics()
-    entry = {"func": schema, "dispatch": {"CompositeExplicitAutograd": "kernel"}}
+    entry = {"func": schema, "dispatch": {"CompositeImplicitAutograd": "kernel"}}
     data = {"library": {"namespace": "n", "module": "m"}, "functions": [entry]}
     text = yaml.safe_dump(data, allow_unicode=True, width=10**9)
     file = parser.parse_file(loader.load(text, "ops.yaml", diagnostics), diagnostics)
