@@ -403,7 +403,14 @@ def _read_line(text: str, location: Location) -> SchemaLine:
     return SchemaLine("warn", canonical, items[0].location.column, _one_line(items), items)
 
 
+# Of one line.
+_MOST_MESSAGES = 10
+
+
 def _one_line(items: Iterable[Diagnostic]) -> str:
-    texts = (f"{d.message}; {d.hint}" if d.hint else d.message for d in items)
+    said = (f"{d.message}; {d.hint}" if d.hint else d.message for d in items)
+    texts = list(dict.fromkeys(said))
+    if len(texts) > _MOST_MESSAGES:
+        texts[_MOST_MESSAGES:] = [f"And {len(texts) - _MOST_MESSAGES} more"]
     # A message quotes the input, which may hold anything.
     return re.sub(r"[^ -~\u00a1-\ud7ff\ue000-\U0010ffff]+", " ", ". ".join(texts))

@@ -588,6 +588,8 @@ class Reader:
 
     def _checked_number(self, token: Token, negative: bool, element: Type) -> Default:
         found = self._number(token, negative)
+        if negative and found.value == 0 and str(element) == "float":
+            found = tokens.float_default(-0.0)
         read, shown = _torch_reads(token.text, found, element), shortened(token.text)
         if read == "":
             message = f"PyTorch's parser refuses the number {shown}"

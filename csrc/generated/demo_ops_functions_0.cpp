@@ -111,7 +111,7 @@ constexpr FunctionSignatures kBusyWaitMs = {
     .name = "busy_wait_ms", .signatures = kBusyWaitMsSignatures, .count = 1};
 
 void dispatch_busy_wait_ms(int64_t ms) {
-  without_gil([&] { demo::ops::busy_wait_ms(ms); });
+  without_gil([&] { ::demo::ops::busy_wait_ms(ms); });
 }
 
 PyObject* THPVariable_busy_wait_ms(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -157,7 +157,7 @@ constexpr FunctionSignatures kCast = {.name = "cast", .signatures = kCastSignatu
 
 at::Tensor dispatch_cast(const at::Tensor& self, at::ScalarType dtype,
                          std::optional<at::Device> device) {
-  return without_gil(host::hold(self), [&] { return demo::ops::cast(self, dtype, device); });
+  return without_gil(host::hold(self), [&] { return ::demo::ops::cast(self, dtype, device); });
 }
 
 PyObject* THPVariable_cast(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -391,7 +391,8 @@ constexpr FunctionSignatures kDescribe = {
     .name = "describe", .signatures = kDescribeSignatures, .count = 1};
 
 std::string dispatch_describe(const at::Tensor& self, std::string_view prefix, bool verbose) {
-  return without_gil(host::hold(self), [&] { return demo::ops::describe(self, prefix, verbose); });
+  return without_gil(
+      host::hold(self), [&] { return ::demo::ops::describe(self, prefix, verbose); });
 }
 
 PyObject* THPVariable_describe(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -520,7 +521,7 @@ constexpr FunctionSignature kKeepSignatures[] = {
 constexpr FunctionSignatures kKeep = {.name = "keep", .signatures = kKeepSignatures, .count = 1};
 
 void dispatch_keep(const at::Tensor& self) {
-  without_gil(host::hold(self), [&] { demo::ops::keep(self); });
+  without_gil(host::hold(self), [&] { ::demo::ops::keep(self); });
 }
 
 PyObject* THPVariable_keep(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1020,7 +1021,7 @@ constexpr FunctionSignatures kRmsNorm_ = {
     .name = "rms_norm_", .signatures = kRmsNorm_Signatures, .count = 1};
 
 void dispatch_rms_norm_(at::Tensor& self, const at::Tensor& weight, double eps) {
-  without_gil(host::hold(self, weight), [&] { demo::ops::rms_norm_(self, weight, eps); });
+  without_gil(host::hold(self, weight), [&] { ::demo::ops::rms_norm_(self, weight, eps); });
 }
 
 PyObject* THPVariable_rms_norm_(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1060,7 +1061,7 @@ constexpr FunctionSignature kScaleSignatures[] = {
 constexpr FunctionSignatures kScale = {.name = "scale", .signatures = kScaleSignatures, .count = 1};
 
 at::Tensor dispatch_scale(const at::Tensor& self, double alpha) {
-  return without_gil(host::hold(self), [&] { return demo::ops::scale(self, alpha); });
+  return without_gil(host::hold(self), [&] { return ::demo::ops::scale(self, alpha); });
 }
 
 PyObject* THPVariable_scale(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1238,7 +1239,7 @@ constexpr FunctionSignatures kStridesOf = {
     .name = "strides_of", .signatures = kStridesOfSignatures, .count = 1};
 
 std::vector<int64_t> dispatch_strides_of(const at::Tensor& self, at::OptionalIntArrayRef dims) {
-  return without_gil(host::hold(self), [&] { return demo::ops::strides_of(self, dims); });
+  return without_gil(host::hold(self), [&] { return ::demo::ops::strides_of(self, dims); });
 }
 
 PyObject* THPVariable_strides_of(PyObject* module, PyObject* const* args, Py_ssize_t nargs,

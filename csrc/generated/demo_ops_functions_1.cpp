@@ -397,7 +397,7 @@ constexpr FunctionSignatures kBounds = {
     .name = "bounds", .signatures = kBoundsSignatures, .count = 1};
 
 std::tuple<double, double, int64_t> dispatch_bounds(const at::Tensor& self) {
-  return without_gil(host::hold(self), [&] { return demo::ops::bounds(self); });
+  return without_gil(host::hold(self), [&] { return ::demo::ops::bounds(self); });
 }
 
 PyObject* THPVariable_bounds(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -881,7 +881,7 @@ constexpr FunctionSignatures kMinMax = {
     .name = "min_max", .signatures = kMinMaxSignatures, .count = 1};
 
 std::tuple<at::Tensor, at::Tensor> dispatch_min_max(const at::Tensor& self) {
-  return without_gil(host::hold(self), [&] { return demo::ops::min_max(self); });
+  return without_gil(host::hold(self), [&] { return ::demo::ops::min_max(self); });
 }
 
 PyObject* THPVariable_min_max(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -922,7 +922,7 @@ constexpr FunctionSignatures kNms = {.name = "nms", .signatures = kNmsSignatures
 
 at::Tensor dispatch_nms(const at::Tensor& boxes, const at::Tensor& scores, double iou_threshold) {
   return without_gil(
-      host::hold(boxes, scores), [&] { return demo::ops::nms(boxes, scores, iou_threshold); });
+      host::hold(boxes, scores), [&] { return ::demo::ops::nms(boxes, scores, iou_threshold); });
 }
 
 PyObject* THPVariable_nms(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1193,7 +1193,7 @@ constexpr FunctionSignatures kRaiseError = {
     .name = "raise_error", .signatures = kRaiseErrorSignatures, .count = 1};
 
 void dispatch_raise_error(std::string_view kind) {
-  demo::ops::raise_error(kind);
+  ::demo::ops::raise_error(kind);
 }
 
 PyObject* THPVariable_raise_error(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1319,7 +1319,7 @@ constexpr FunctionSignatures kRmsNorm = {
 
 at::Tensor dispatch_rms_norm(const at::Tensor& self, const at::Tensor& weight, double eps) {
   return without_gil(
-      host::hold(self, weight), [&] { return demo::ops::rms_norm(self, weight, eps); });
+      host::hold(self, weight), [&] { return ::demo::ops::rms_norm(self, weight, eps); });
 }
 
 PyObject* THPVariable_rms_norm(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1544,7 +1544,7 @@ constexpr char kStackDoc[] =
 
 // take() -> Tensor
 at::Tensor dispatch_take() {
-  return without_gil([&] { return demo::ops::take(); });
+  return without_gil([&] { return ::demo::ops::take(); });
 }
 
 PyObject* THPVariable_take(PyObject* module, PyObject* /*noargs*/) {
@@ -1622,7 +1622,8 @@ constexpr FunctionSignatures kWeightedSum = {
     .name = "weighted_sum", .signatures = kWeightedSumSignatures, .count = 1};
 
 at::Tensor dispatch_weighted_sum(at::TensorList tensors, const std::optional<at::Tensor>& weight) {
-  return without_gil(host::hold(weight), [&] { return demo::ops::weighted_sum(tensors, weight); });
+  return without_gil(
+      host::hold(weight), [&] { return ::demo::ops::weighted_sum(tensors, weight); });
 }
 
 PyObject* THPVariable_weighted_sum(PyObject* module, PyObject* const* args, Py_ssize_t nargs,

@@ -218,58 +218,60 @@ void register_ops() {
   m = std::make_unique<torch::Library>(torch::Library::DEF, "demo", std::nullopt, "ops.yaml", 0);
   autograd::define_no_backward(*m);
   m->def("bounds(Tensor self) -> (float low, float high, int count)");
-  m->impl("bounds", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::bounds_cpu)));
+  m->impl("bounds", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::bounds_cpu)));
   m->impl("bounds", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_bounds)));
   m->def("busy_wait_ms(int ms) -> ()");
   m->impl(
       "busy_wait_ms",
-      torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(demo::busy_wait_ms)));
+      torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::demo::busy_wait_ms)));
   m->def("cast(Tensor self, ScalarType dtype, *, Device? device=None) -> Tensor");
   m->impl("cast",
-          torch::dispatch(c10::DispatchKey::CompositeImplicitAutograd, TORCH_FN(demo::cast)));
+          torch::dispatch(c10::DispatchKey::CompositeImplicitAutograd, TORCH_FN(::demo::cast)));
   m->def("describe(Tensor self, str prefix='tensor', *, bool verbose=False) -> str");
   m->impl("describe",
-          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(demo::describe)));
+          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::demo::describe)));
   m->impl("describe", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_describe)));
   m->def("keep(Tensor self) -> ()");
-  m->impl("keep", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::keep)));
+  m->impl("keep", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::keep)));
   m->impl("keep", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_keep)));
   m->def("min_max(Tensor self) -> (Tensor min, Tensor max)");
-  m->impl("min_max", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::min_max_cpu)));
-  m->impl("min_max", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(demo::min_max_meta)));
+  m->impl("min_max", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::min_max_cpu)));
+  m->impl("min_max", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(::demo::min_max_meta)));
   m->impl("min_max", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_min_max)));
   m->def("nms(Tensor boxes, Tensor scores, float iou_threshold) -> Tensor");
-  m->impl("nms", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::nms_cpu)));
+  m->impl("nms", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::nms_cpu)));
   m->impl("nms", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_nms)));
   m->def("raise_error(str kind) -> ()");
   m->impl(
       "raise_error",
-      torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(demo::raise_error)));
+      torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::demo::raise_error)));
   m->def("rms_norm(Tensor self, Tensor weight, float eps=1e-06) -> Tensor");
-  m->impl("rms_norm", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::rms_norm_cpu)));
-  m->impl("rms_norm", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(demo::rms_norm_meta)));
+  m->impl("rms_norm", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::rms_norm_cpu)));
+  m->impl("rms_norm", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(::demo::rms_norm_meta)));
   m->impl("rms_norm", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_rms_norm)));
   m->def("rms_norm_(Tensor(a!) self, Tensor weight, float eps=1e-06) -> ()");
-  m->impl("rms_norm_", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::rms_norm_out_cpu)));
-  m->impl("rms_norm_", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(demo::rms_norm_out_meta)));
+  m->impl("rms_norm_", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::rms_norm_out_cpu)));
+  m->impl("rms_norm_",
+          torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(::demo::rms_norm_out_meta)));
   m->impl("rms_norm_", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_rms_norm_)));
   m->impl("rms_norm_",
           torch::dispatch(c10::DispatchKey::ADInplaceOrView, TORCH_FN(inplace_rms_norm_)));
   m->def("scale(Tensor self, float alpha=1.0) -> Tensor");
-  m->impl("scale", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::scale_cpu)));
-  m->impl("scale", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(demo::scale_meta)));
+  m->impl("scale", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::scale_cpu)));
+  m->impl("scale", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(::demo::scale_meta)));
   m->impl("scale", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_scale)));
   m->def("strides_of(Tensor self, int[]? dims=None) -> int[]");
-  m->impl("strides_of",
-          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(demo::strides_of)));
+  m->impl(
+      "strides_of",
+      torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::demo::strides_of)));
   m->impl("strides_of", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_strides_of)));
   m->def("take() -> Tensor");
   m->impl("take",
-          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(demo::take)));
+          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::demo::take)));
   m->def("weighted_sum(Tensor[] tensors, Tensor? weight=None) -> Tensor");
   m->impl(
       "weighted_sum",
-      torch::dispatch(c10::DispatchKey::CompositeImplicitAutograd, TORCH_FN(demo::weighted_sum)));
+      torch::dispatch(c10::DispatchKey::CompositeImplicitAutograd, TORCH_FN(::demo::weighted_sum)));
   // Never unregistered: at the end of the process torch may be gone before this module.
   registered = m.release();
 }

@@ -136,6 +136,7 @@ def test_marks_of_lists_and_elements_are_told_apart() -> None:
         ("int x=0x2FFFFFF", DefaultKind.INT, 0x2FFFFFF, "50331647"),
         ("int x=100000000000000000000", DefaultKind.INT, 10**20, "100000000000000000000"),
         ("float x=1", DefaultKind.INT, 1, "1"),
+        ("float x=-0", DefaultKind.FLOAT, -0.0, "-0.0"),
         ("float x=1e-5", DefaultKind.FLOAT, 1e-5, "1e-05"),
         ("float x=.5", DefaultKind.FLOAT, 0.5, "0.5"),
         ("float x=5.", DefaultKind.FLOAT, 5.0, "5.0"),

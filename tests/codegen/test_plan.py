@@ -237,10 +237,10 @@ def test_a_python_name_of_its_own() -> None:
 def test_policies() -> None:
     entries = "- func: f(Tensor x) -> Tensor\n  dispatch: {CPU: f_cpu, Meta: f_meta}\n"
     (call,) = function(entries).calls
-    assert (call.releases_gil, call.target) == (True, "demo::ops::f")
+    assert (call.releases_gil, call.target) == (True, "::demo::ops::f")
     entries = "- func: f(Tensor x) -> Tensor\n  dispatch: {CompositeExplicitAutograd: f_any}\n"
     (call,) = function(f"{entries}  gil: hold\n  call: direct\n  autograd: none\n").calls
-    assert (call.releases_gil, call.target) == (False, "demo::f_any")
+    assert (call.releases_gil, call.target) == (False, "::demo::f_any")
 
 
 def test_the_only_list_of_ints_takes_them_one_by_one() -> None:

@@ -209,8 +209,8 @@ def _target(op: Op, library: Library) -> str:
     is_direct = op.call is CallPolicy.DIRECT or not library.has_torch
     kernel = direct_kernel(op) if is_direct else None
     if kernel is not None:
-        return kernel_function(kernel.name, library).qualified
-    return f"{library.namespace}::ops::{own_name(op)}"
+        return kernel_function(kernel.name, library).absolute
+    return f"::{library.namespace}::ops::{own_name(op)}"
 
 
 def _gives_self(op: Op) -> bool:

@@ -11,7 +11,7 @@ import keyword
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .. import typemap
 from ..errors import Diagnostics, Location, did_you_mean
@@ -154,6 +154,10 @@ def _check_fields(op: Op, library: Library) -> Iterator[Fault]:
 # --- types and defaults -------------------------------------------------------------------------
 
 
+# Of `T[N]`: one value for all stands for so many, in a call and in a default.
+_MAX_SIZE = 1000
+
+
 def _check_types(op: Op, library: Library) -> Iterator[Fault]:
     for argument in op.schema.arguments:
         if typemap.find(argument.type) is None:
@@ -161,6 +165,13 @@ def _check_types(op: Op, library: Library) -> Iterator[Fault]:
                 "unsupported-type",
                 f"argument '{argument.name}' has type {argument.type}, which is not supported",
                 typemap.supported_arguments(),
+                argument.location,
+            )
+        if typemap.list_size(argument.type) > _MAX_SIZE:
+            yield Fault(
+                "unsupported-type",
+                f"argument '{argument.name}' has type {argument.type}",
+                f"a list has a fixed size of {_MAX_SIZE} at most: leave the number out",
                 argument.location,
             )
         yield from _unregistrable(f"argument '{argument.name}'", argument, op, library)
@@ -217,12 +228,15 @@ def _default_faults(argument: Argument) -> Iterator[Fault]:
     if row is None or argument.default is None:
         return
     subject = f"argument '{argument.name}'"
+    if typemap.list_size(argument.type) > _MAX_SIZE:
+        return
     try:
         row.default_forms(argument.default, typemap.list_size(argument.type))
     except typemap.DefaultFault as fault:
         hint = did_you_mean(str(argument.default), fault.candidates) or fault.hint
         if argument.default.text == "None" and not isinstance(argument.type, OptionalType):
-            hint = f"write {argument.type}? {argument.name}=None"
+            optional = replace(argument, type=OptionalType(argument.type))
+            hint = f"write {optional}"
         yield Fault(fault.rule, f"{subject}: {fault.message}", hint, argument.default_location)
 
 
@@ -239,6 +253,14 @@ def _check_mutation(op: Op, library: Library) -> Iterator[Fault]:
             f"write Tensor(a!) {first}, or rename the op",
             arguments[0].location if arguments else None,
         )
+    for argument in op.schema.arguments:
+        if argument.is_write and typemap.find(argument.type) and not _holds_tensors(argument):
+            yield Fault(
+                "written-value",
+                f"argument '{argument.name}' is marked as written, and {argument.type} is a value",
+                "only tensors are written: leave the mark out, and return the new value",
+                argument.location,
+            )
     for argument in op.schema.keyword_only:
         if argument.name == "out" and not argument.is_write and _holds_tensors(argument):
             yield Fault(
@@ -262,8 +284,8 @@ def _check_own_mutation(op: Op, library: Library) -> Iterator[Fault]:
         yield Fault(
             "mutation-returns",
             f"the op writes '{written[0]}' and returns something",
-            "torch.compile refuses it: write -> (); a function whose name ends in _ returns "
-            "its first argument all the same",
+            "an op that writes is registered with -> () alone: leave what it returns to another "
+            "op; a function whose name ends in _ returns its first argument all the same",
         )
     for result in op.schema.returns:
         if result.alias is not None and not written:

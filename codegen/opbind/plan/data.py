@@ -275,6 +275,11 @@ class KernelFunction:
     def qualified(self) -> str:
         return f"{self.namespace}::{self.name}" if self.namespace else self.name
 
+    @property
+    def absolute(self) -> str:
+        """The name where code stands in a namespace that may have one of its own."""
+        return f"::{self.qualified}"
+
 
 @dataclass(frozen=True, slots=True)
 class KernelPlan:

@@ -162,7 +162,8 @@ _TUPLE_METHODS = ("count", "index")
 
 def _has_class(one: StructSeq) -> bool:
     """Whether NamedTuple can have the fields."""
-    return not any(keyword.iskeyword(f) or f.startswith("_") for f in one.fields)
+    taken = ("Tensor", "torch")
+    return not any(keyword.iskeyword(f) or f.startswith("_") or f in taken for f in one.fields)
 
 
 def _named_tuple(one: StructSeq, types: _Types) -> NamedTupleView:

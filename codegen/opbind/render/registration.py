@@ -227,7 +227,7 @@ def _redispatch(op: OwnOp, keys: str, indent: int) -> str:
 
 def _guarded(op: OwnOp, kernel: KernelPlan) -> WrapperView:
     guard = f"  const c10::OptionalDeviceGuard guard(autograd::device_of({kernel.guard_argument}));"
-    call = wrapped(f"return {kernel.function.qualified}(", op.signature.names, ");", 2)
+    call = wrapped(f"return {kernel.function.absolute}(", op.signature.names, ");", 2)
     return WrapperView(_head(op, kernel.guard_name, " {"), f"{guard}\n{call}")
 
 
@@ -261,7 +261,7 @@ def _tags(op: OwnOp) -> str:
 
 
 def _registered(kernel: KernelPlan) -> str:
-    return kernel.guard_name or kernel.function.qualified
+    return kernel.guard_name or kernel.function.absolute
 
 
 def _impl(op: OwnOp, key: str, function: str) -> str:

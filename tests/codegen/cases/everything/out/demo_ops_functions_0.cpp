@@ -229,7 +229,7 @@ at::Tensor dispatch_all_defaults(const std::optional<at::Tensor>& a, int64_t c,
                                  at::Device s, at::Layout u, std::optional<at::MemoryFormat> x,
                                  std::string_view y) {
   return without_gil(host::hold(a), [&] {
-    return demo::ops::all_defaults(a, c, d, e, f, g, h, i, j, k, l, m, o, p, q, s, u, x, y);
+    return ::demo::ops::all_defaults(a, c, d, e, f, g, h, i, j, k, l, m, o, p, q, s, u, x, y);
   });
 }
 
@@ -331,8 +331,8 @@ at::Tensor dispatch_all_types(const at::Tensor& self, const std::optional<at::Te
                               std::optional<at::Layout> v, at::MemoryFormat w,
                               std::optional<at::MemoryFormat> x) {
   return without_gil(host::hold(self, a), [&] {
-    return demo::ops::all_types(self, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r_, s, t,
-                                u, v, w, x);
+    return ::demo::ops::all_types(self, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r_, s, t,
+                                  u, v, w, x);
   });
 }
 
@@ -427,7 +427,7 @@ constexpr FunctionSignatures kDirect = {
     .name = "direct", .signatures = kDirectSignatures, .count = 1};
 
 at::Tensor dispatch_direct(const at::Tensor& self, int64_t from) {
-  return without_gil(host::hold(self), [&] { return demo::direct_any(self, from); });
+  return without_gil(host::hold(self), [&] { return ::demo::direct_any(self, from); });
 }
 
 PyObject* THPVariable_direct(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -743,9 +743,9 @@ std::tuple<at::Tensor, at::Tensor> dispatch_long_names(const at::Tensor& the_fir
       host::hold(the_first_of_the_tensors, the_second_of_the_tensors, the_third_of_the_tensors,
                  the_fourth_of_the_tensors, the_fifth),
       [&] {
-        return demo::ops::long_names(the_first_of_the_tensors, the_second_of_the_tensors,
-                                     the_third_of_the_tensors, the_fourth_of_the_tensors, the_fifth,
-                                     a_number);
+        return ::demo::ops::long_names(the_first_of_the_tensors, the_second_of_the_tensors,
+                                       the_third_of_the_tensors, the_fourth_of_the_tensors,
+                                       the_fifth, a_number);
       });
 }
 
@@ -824,11 +824,11 @@ constexpr FunctionSignatures kMake = {.name = "make", .signatures = kMakeSignatu
 at::Tensor dispatch_make(at::IntArrayRef size, std::optional<at::ScalarType> dtype,
                          std::optional<at::Layout> layout, std::optional<at::Device> device,
                          std::optional<bool> pin_memory) {
-  return without_gil([&] { return demo::ops::make(size, dtype, layout, device, pin_memory); });
+  return without_gil([&] { return ::demo::ops::make(size, dtype, layout, device, pin_memory); });
 }
 
 void dispatch_make_out(at::Tensor& out, at::IntArrayRef size) {
-  without_gil(host::hold(out), [&] { demo::ops::make_out(size, out); });
+  without_gil(host::hold(out), [&] { ::demo::ops::make_out(size, out); });
 }
 
 PyObject* THPVariable_make(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -957,11 +957,11 @@ constexpr FunctionSignature kNamedSignatures[] = {
 constexpr FunctionSignatures kNamed = {.name = "named", .signatures = kNamedSignatures, .count = 1};
 
 std::tuple<at::Tensor, int64_t> dispatch_named(const at::Tensor& x) {
-  return without_gil(host::hold(x), [&] { return demo::ops::named(x); });
+  return without_gil(host::hold(x), [&] { return ::demo::ops::named(x); });
 }
 
 void dispatch_named_out(at::Tensor& p, at::Tensor& q, const at::Tensor& x) {
-  without_gil(host::hold(p, q, x), [&] { demo::ops::named_out(x, p, q); });
+  without_gil(host::hold(p, q, x), [&] { ::demo::ops::named_out(x, p, q); });
 }
 
 PyObject* THPVariable_named(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -991,7 +991,7 @@ constexpr char kNamedDoc[] =
 
 // nothing() -> ()
 void dispatch_nothing() {
-  without_gil([&] { demo::ops::nothing(); });
+  without_gil([&] { ::demo::ops::nothing(); });
 }
 
 PyObject* THPVariable_nothing(PyObject* module, PyObject* /*noargs*/) {
@@ -1035,15 +1035,15 @@ constexpr FunctionSignature kOverSignatures[] = {
 constexpr FunctionSignatures kOver = {.name = "over", .signatures = kOverSignatures, .count = 3};
 
 std::string dispatch_over_c() {
-  return without_gil([&] { return demo::ops::over_c(); });
+  return without_gil([&] { return ::demo::ops::over_c(); });
 }
 
 std::string dispatch_over_a(const at::Tensor& x, int64_t n) {
-  return without_gil(host::hold(x), [&] { return demo::ops::over_a(x, n); });
+  return without_gil(host::hold(x), [&] { return ::demo::ops::over_a(x, n); });
 }
 
 std::string dispatch_over_b(const at::Tensor& x, const at::Tensor& n) {
-  return without_gil(host::hold(x, n), [&] { return demo::ops::over_b(x, n); });
+  return without_gil(host::hold(x, n), [&] { return ::demo::ops::over_b(x, n); });
 }
 
 PyObject* THPVariable_over(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1145,7 +1145,7 @@ constexpr FunctionSignatures kReserved = {
 
 void dispatch_reserved(const at::Tensor& self, int64_t register_, int64_t NULL_, int64_t args_,
                        int64_t r_, int64_t errno_, int64_t std_) {
-  demo::ops::reserved(self, register_, NULL_, args_, r_, errno_, std_);
+  ::demo::ops::reserved(self, register_, NULL_, args_, r_, errno_, std_);
 }
 
 PyObject* THPVariable_reserved(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1186,7 +1186,7 @@ constexpr FunctionSignatures kReturns = {
 std::tuple<at::Tensor, std::vector<at::Tensor>, int64_t, double, bool, at::Scalar, std::string,
            std::vector<int64_t>>
 dispatch_returns(const at::Tensor& x) {
-  return without_gil(host::hold(x), [&] { return demo::ops::returns(x); });
+  return without_gil(host::hold(x), [&] { return ::demo::ops::returns(x); });
 }
 
 PyObject* THPVariable_returns(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1223,7 +1223,7 @@ constexpr FunctionSignatures kReturnsDtype = {
     .name = "returns_dtype", .signatures = kReturnsDtypeSignatures, .count = 1};
 
 at::ScalarType dispatch_returns_dtype(const at::Tensor& x) {
-  return without_gil(host::hold(x), [&] { return demo::ops::returns_dtype(x); });
+  return without_gil(host::hold(x), [&] { return ::demo::ops::returns_dtype(x); });
 }
 
 PyObject* THPVariable_returns_dtype(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1261,7 +1261,7 @@ constexpr FunctionSignature kSizedSignatures[] = {
 constexpr FunctionSignatures kSized = {.name = "sized", .signatures = kSizedSignatures, .count = 1};
 
 at::Tensor dispatch_sized(at::IntArrayRef size, int64_t n) {
-  return without_gil([&] { return demo::ops::sized(size, n); });
+  return without_gil([&] { return ::demo::ops::sized(size, n); });
 }
 
 PyObject* THPVariable_sized(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1302,7 +1302,7 @@ constexpr FunctionSignatures kUpdate_ = {
 
 void dispatch_update__out(at::Tensor& out, at::Tensor& self, at::TensorList others,
                           const std::optional<at::Tensor>& more) {
-  without_gil(host::hold(out, self, more), [&] { demo::ops::update_(self, others, more, out); });
+  without_gil(host::hold(out, self, more), [&] { ::demo::ops::update_(self, others, more, out); });
 }
 
 PyObject* THPVariable_update_(PyObject* module, PyObject* const* args, Py_ssize_t nargs,

@@ -101,8 +101,8 @@ at::Tensor guarded_all_types_CUDA(const at::Tensor& self, const std::optional<at
                                   std::optional<at::Layout> v, at::MemoryFormat w,
                                   std::optional<at::MemoryFormat> x) {
   const c10::OptionalDeviceGuard guard(autograd::device_of(self));
-  return demo::all_types_cuda(self, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r_, s, t, u,
-                              v, w, x);
+  return ::demo::all_types_cuda(self, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r_, s, t,
+                                u, v, w, x);
 }
 
 // direct(Tensor self, int from) -> Tensor
@@ -347,75 +347,76 @@ void register_ops() {
          "table, so it has its own') -> Tensor");
   m->impl(
       "all_defaults",
-      torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(demo::all_defaults)));
+      torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::demo::all_defaults)));
   m->impl("all_defaults",
           torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_all_defaults)));
   m->def("all_types(Tensor self, Tensor? a, Tensor[] b, int c, int? d, float e, float? f, bool "
          "g, bool? h, Scalar i, Scalar? j, str k, str? l, int[] m, int[]? n, int[2] o, int[2]? "
          "p, ScalarType q, ScalarType? r, Device s, Device? t, Layout u, Layout? v, MemoryFormat "
          "w, MemoryFormat? x) -> Tensor");
-  m->impl("all_types", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::all_types_cpu)));
+  m->impl("all_types", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::all_types_cpu)));
   m->impl("all_types", torch::dispatch(c10::DispatchKey::CUDA, TORCH_FN(guarded_all_types_CUDA)));
-  m->impl("all_types", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(other::all_types_meta)));
+  m->impl("all_types", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(::other::all_types_meta)));
   m->impl("all_types", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_all_types)));
   m->def("direct(Tensor self, int from) -> Tensor");
-  m->impl("direct",
-          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(demo::direct_any)));
+  m->impl(
+      "direct",
+      torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::demo::direct_any)));
   m->impl("direct",
           torch::dispatch(c10::DispatchKey::Autograd, torch::CppFunction::makeFallthrough()));
   m->def("long_names(Tensor the_first_of_the_tensors, Tensor the_second_of_the_tensors, Tensor "
          "the_third_of_the_tensors, Tensor the_fourth_of_the_tensors, Tensor? the_fifth=None, "
          "float a_number=1.0) -> (Tensor the_largest, Tensor the_smallest)");
-  m->impl("long_names", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::long_names_cpu)));
+  m->impl("long_names", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::long_names_cpu)));
   m->impl("long_names", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_long_names)));
   m->def("make(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
          "bool? pin_memory=None) -> Tensor");
   m->impl("make",
-          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(demo::make)));
+          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::demo::make)));
   m->def("make.out(int[] size, *, Tensor(a!) out) -> ()");
-  m->impl("make.out", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::make_out)));
+  m->impl("make.out", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::make_out)));
   m->impl("make.out", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_make_out)));
   m->impl("make.out",
           torch::dispatch(c10::DispatchKey::ADInplaceOrView, TORCH_FN(inplace_make_out)));
   m->def("named(Tensor x) -> (Tensor count, int low)");
-  m->impl("named", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::named_cpu)));
+  m->impl("named", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::named_cpu)));
   m->impl("named",
           torch::dispatch(c10::DispatchKey::Autograd, torch::CppFunction::makeFallthrough()));
   m->def("named.out(Tensor x, *, Tensor(a!) p, Tensor(b!) q) -> ()");
-  m->impl("named.out", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::named_out)));
+  m->impl("named.out", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::named_out)));
   m->impl("named.out", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_named_out)));
   m->impl("named.out",
           torch::dispatch(c10::DispatchKey::ADInplaceOrView, TORCH_FN(inplace_named_out)));
   m->def("nothing() -> ()");
   m->impl("nothing",
-          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(demo::nothing)));
+          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::demo::nothing)));
   m->def("over.a(Tensor x, int n=1) -> str");
-  m->impl("over.a", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::over_a)));
+  m->impl("over.a", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::over_a)));
   m->def("over.b(Tensor x, Tensor n) -> str");
-  m->impl("over.b", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::over_b)));
+  m->impl("over.b", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::over_b)));
   m->impl("over.b", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_over_b)));
   m->def("over.c() -> str");
   m->impl("over.c",
-          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(demo::over_c)));
+          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::demo::over_c)));
   m->def("reserved(Tensor self, int register, int NULL, int args, int r, int errno, int std) -> "
          "()");
-  m->impl("reserved", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::reserved_cpu)));
+  m->impl("reserved", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::reserved_cpu)));
   m->impl("reserved", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_reserved)));
   m->def("returns(Tensor x) -> (Tensor, Tensor[], int, float, bool, Scalar, str, "
          "int[])", tags_returns);
-  m->impl("returns", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::returns_cpu)));
+  m->impl("returns", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::returns_cpu)));
   m->impl("returns", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_returns)));
   m->def("returns_dtype(Tensor x) -> ScalarType");
   m->impl("returns_dtype",
-          torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::returns_dtype_cpu)));
+          torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::returns_dtype_cpu)));
   m->impl("returns_dtype",
           torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_returns_dtype)));
   m->def("sized(int[] size, *, int n=1) -> Tensor");
   m->impl("sized",
-          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(demo::sized)));
+          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::demo::sized)));
   m->def("update_(Tensor(a!) self, Tensor(b!)[] others, Tensor(c!)? more=None, *, Tensor(d!) "
          "out) -> ()");
-  m->impl("update_", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(demo::update_cpu)));
+  m->impl("update_", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::demo::update_cpu)));
   m->impl("update_", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_update_)));
   m->impl("update_", torch::dispatch(c10::DispatchKey::ADInplaceOrView, TORCH_FN(inplace_update_)));
   // Never unregistered: at the end of the process torch may be gone before this module.

@@ -20,7 +20,7 @@ constexpr FunctionSignature kFSignatures[] = {
 constexpr FunctionSignatures kF = {.name = "f", .signatures = kFSignatures, .count = 1};
 
 at::Tensor dispatch_f(const at::Tensor& self) {
-  return without_gil(host::hold(self), [&] { return cases::ops::f(self); });
+  return without_gil(host::hold(self), [&] { return ::cases::ops::f(self); });
 }
 
 PyObject* THPVariable_f(PyObject* module, PyObject* const* args, Py_ssize_t nargs,

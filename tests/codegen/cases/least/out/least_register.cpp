@@ -37,7 +37,7 @@ void register_ops() {
   std::unique_ptr<torch::Library> m;
   m = std::make_unique<torch::Library>(torch::Library::DEF, "cases", std::nullopt, "ops.yaml", 0);
   m->def("f(Tensor self) -> Tensor");
-  m->impl("f", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(cases::f_cpu)));
+  m->impl("f", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::cases::f_cpu)));
   m->impl("f", torch::dispatch(c10::DispatchKey::Autograd, torch::CppFunction::makeFallthrough()));
   // Never unregistered: at the end of the process torch may be gone before this module.
   registered = m.release();

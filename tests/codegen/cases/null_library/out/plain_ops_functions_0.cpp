@@ -21,7 +21,7 @@ constexpr FunctionSignature kFill_Signatures[] = {
 constexpr FunctionSignatures kFill_ = {.name = "fill_", .signatures = kFill_Signatures, .count = 1};
 
 at::Tensor& dispatch_fill_(at::Tensor& self, int64_t class_) {
-  return plain::fill_(self, class_);
+  return ::plain::fill_(self, class_);
 }
 
 PyObject* THPVariable_fill_(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -62,7 +62,7 @@ constexpr FunctionSignature kTwiceSignatures[] = {
 constexpr FunctionSignatures kTwice = {.name = "twice", .signatures = kTwiceSignatures, .count = 1};
 
 at::Tensor dispatch_twice(const at::Tensor& self, double by) {
-  return without_gil(host::hold(self), [&] { return plain::twice(self, by); });
+  return without_gil(host::hold(self), [&] { return ::plain::twice(self, by); });
 }
 
 PyObject* THPVariable_twice(PyObject* module, PyObject* const* args, Py_ssize_t nargs,

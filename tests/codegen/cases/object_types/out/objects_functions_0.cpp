@@ -26,7 +26,7 @@ constexpr FunctionSignature kDrawSignatures[] = {
 constexpr FunctionSignatures kDraw = {.name = "draw", .signatures = kDrawSignatures, .count = 1};
 
 at::Tensor dispatch_draw(int64_t count, std::optional<at::Generator> generator) {
-  return without_gil([&] { return cases::ops::draw(count, generator); });
+  return without_gil([&] { return ::cases::ops::draw(count, generator); });
 }
 
 PyObject* THPVariable_draw(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -67,7 +67,7 @@ constexpr FunctionSignatures kJoin = {.name = "join", .signatures = kJoinSignatu
 
 std::vector<std::string> dispatch_join(at::ArrayRef<std::string> texts,
                                        std::optional<at::ArrayRef<std::string>> more) {
-  return without_gil([&] { return cases::ops::join(texts, more); });
+  return without_gil([&] { return ::cases::ops::join(texts, more); });
 }
 
 PyObject* THPVariable_join(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -105,7 +105,7 @@ constexpr FunctionSignatures kPick = {.name = "pick", .signatures = kPickSignatu
 
 std::optional<at::Tensor> dispatch_pick(const c10::List<std::optional<at::Tensor>>& tensors,
                                         std::optional<at::TensorList> more) {
-  return without_gil([&] { return cases::ops::pick(tensors, more); });
+  return without_gil([&] { return ::cases::ops::pick(tensors, more); });
 }
 
 PyObject* THPVariable_pick(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -190,7 +190,7 @@ constexpr FunctionSignatures kStorage = {
     .name = "storage", .signatures = kStorageSignatures, .count = 1};
 
 std::optional<at::Storage> dispatch_storage(at::Storage storage, std::optional<at::Storage> other) {
-  return without_gil([&] { return cases::ops::storage(storage, other); });
+  return without_gil([&] { return ::cases::ops::storage(storage, other); });
 }
 
 PyObject* THPVariable_storage(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -229,7 +229,7 @@ constexpr FunctionSignatures kStream = {
 
 std::tuple<at::Stream, std::optional<at::QScheme>> dispatch_stream(at::Stream stream,
                                                                    at::QScheme qscheme) {
-  return without_gil([&] { return cases::ops::stream(stream, qscheme); });
+  return without_gil([&] { return ::cases::ops::stream(stream, qscheme); });
 }
 
 PyObject* THPVariable_stream(PyObject* module, PyObject* const* args, Py_ssize_t nargs,

@@ -51,7 +51,7 @@ std::optional<at::Tensor> autograd_pick(c10::DispatchKeySet ks,
 std::optional<at::Tensor> guarded_pick_CUDA(const c10::List<std::optional<at::Tensor>>& tensors,
                                             std::optional<at::TensorList> more) {
   const c10::OptionalDeviceGuard guard(autograd::device_of(tensors));
-  return cases::pick(tensors, more);
+  return ::cases::pick(tensors, more);
 }
 
 // storage(Storage storage, *, Storage? other=None) -> Storage?
@@ -84,20 +84,20 @@ void register_ops() {
   autograd::define_no_backward(*m);
   m->def("draw(int count, Generator? generator=None) -> Tensor");
   m->impl("draw",
-          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(cases::draw)));
+          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::cases::draw)));
   m->def("join(str[] texts, str[]? more=None) -> str[]");
   m->impl("join",
-          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(cases::join)));
+          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::cases::join)));
   m->def("pick(Tensor?[] tensors, Tensor[]? more) -> Tensor?");
-  m->impl("pick", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(cases::pick)));
+  m->impl("pick", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::cases::pick)));
   m->impl("pick", torch::dispatch(c10::DispatchKey::CUDA, TORCH_FN(guarded_pick_CUDA)));
   m->impl("pick", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_pick)));
   m->def("storage(Storage storage, *, Storage? other=None) -> Storage?");
   m->impl("storage",
-          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(cases::storage)));
+          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::cases::storage)));
   m->def("stream(Stream stream, QScheme qscheme) -> (Stream, QScheme?)");
   m->impl("stream",
-          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(cases::stream)));
+          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::cases::stream)));
   // Never unregistered: at the end of the process torch may be gone before this module.
   registered = m.release();
 }

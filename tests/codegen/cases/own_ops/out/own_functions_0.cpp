@@ -27,7 +27,7 @@ constexpr FunctionSignature kFastSignatures[] = {
 constexpr FunctionSignatures kFast = {.name = "fast", .signatures = kFastSignatures, .count = 1};
 
 at::Tensor dispatch_fast(const at::Tensor& self) {
-  return without_gil(host::hold(self), [&] { return cases::fast(self); });
+  return without_gil(host::hold(self), [&] { return ::cases::fast(self); });
 }
 
 PyObject* THPVariable_fast(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -68,7 +68,7 @@ constexpr FunctionSignature kHalfSignatures[] = {
 constexpr FunctionSignatures kHalf = {.name = "half", .signatures = kHalfSignatures, .count = 1};
 
 at::Tensor dispatch_half(const at::Tensor& self, double by, std::string_view how) {
-  return without_gil(host::hold(self), [&] { return cases::ops::half(self, by, how); });
+  return without_gil(host::hold(self), [&] { return ::cases::ops::half(self, by, how); });
 }
 
 PyObject* THPVariable_half(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -107,7 +107,7 @@ constexpr FunctionSignature kHalf_Signatures[] = {
 constexpr FunctionSignatures kHalf_ = {.name = "half_", .signatures = kHalf_Signatures, .count = 1};
 
 void dispatch_half_(at::Tensor& self, double by) {
-  without_gil(host::hold(self), [&] { cases::ops::half_(self, by); });
+  without_gil(host::hold(self), [&] { ::cases::ops::half_(self, by); });
 }
 
 PyObject* THPVariable_half_(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -133,7 +133,7 @@ constexpr char kHalf_Doc[] =
 
 // now() -> int
 int64_t dispatch_now() {
-  return cases::ops::now();
+  return ::cases::ops::now();
 }
 
 PyObject* THPVariable_now(PyObject* module, PyObject* /*noargs*/) {
@@ -172,7 +172,8 @@ constexpr FunctionSignatures kParts = {.name = "parts", .signatures = kPartsSign
 
 std::tuple<at::Tensor, at::Tensor> dispatch_parts(const at::Tensor& self, at::IntArrayRef sizes,
                                                   const std::optional<at::Tensor>& more) {
-  return without_gil(host::hold(self, more), [&] { return cases::ops::parts(self, sizes, more); });
+  return without_gil(
+      host::hold(self, more), [&] { return ::cases::ops::parts(self, sizes, more); });
 }
 
 PyObject* THPVariable_parts(PyObject* module, PyObject* const* args, Py_ssize_t nargs,

@@ -40,7 +40,7 @@ at::Tensor autograd_half(c10::DispatchKeySet ks, const at::Tensor& self, double 
 
 at::Tensor guarded_half_CUDA(const at::Tensor& self, double by, std::string_view how) {
   const c10::OptionalDeviceGuard guard(autograd::device_of(self));
-  return cases::half_cuda(self, by, how);
+  return ::cases::half_cuda(self, by, how);
 }
 
 // half_(Tensor(a!) self, float by=0.5) -> ()
@@ -94,22 +94,22 @@ void register_ops() {
   autograd::define_no_backward(*m);
   m->def("fast(Tensor self) -> Tensor");
   m->impl("fast",
-          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(cases::fast)));
+          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::cases::fast)));
   m->def("half(Tensor self, float by=0.5, *, str how='\"quoted\"') -> Tensor");
-  m->impl("half", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(cases::half_cpu)));
+  m->impl("half", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::cases::half_cpu)));
   m->impl("half", torch::dispatch(c10::DispatchKey::CUDA, TORCH_FN(guarded_half_CUDA)));
-  m->impl("half", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(cases::half_meta)));
+  m->impl("half", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(::cases::half_meta)));
   m->impl("half", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_half)));
   m->def("half_(Tensor(a!) self, float by=0.5) -> ()");
-  m->impl("half_", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(cases::half_inplace_cpu)));
-  m->impl("half_", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(cases::half_inplace_meta)));
+  m->impl("half_", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::cases::half_inplace_cpu)));
+  m->impl("half_", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(::cases::half_inplace_meta)));
   m->impl("half_", torch::dispatch(c10::DispatchKey::Autograd, TORCH_FN(autograd_half_)));
   m->impl("half_", torch::dispatch(c10::DispatchKey::ADInplaceOrView, TORCH_FN(inplace_half_)));
   m->def("now() -> int");
   m->impl("now",
-          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(cases::now)));
+          torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(::cases::now)));
   m->def("parts(Tensor self, int[2] sizes=1, Tensor? more=None) -> (Tensor first, Tensor rest)");
-  m->impl("parts", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(cases::parts_cpu)));
+  m->impl("parts", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(::cases::parts_cpu)));
   m->impl("parts",
           torch::dispatch(c10::DispatchKey::Autograd, torch::CppFunction::makeFallthrough()));
   // Never unregistered: at the end of the process torch may be gone before this module.
