@@ -1,6 +1,17 @@
-"""`python -m opbind`."""
+"""`python -m opbind`, and the command `opbind`."""
 
-from .cli import main
+import atexit
+import gc
+
+
+def run() -> None:
+    # A run keeps what it makes: nothing is to be found, neither meanwhile nor at the end.
+    gc.disable()
+    atexit.register(gc.freeze)
+    from .cli import main
+
+    main(prog_name="opbind")
+
 
 if __name__ == "__main__":
-    main(prog_name="opbind")
+    run()

@@ -55,7 +55,7 @@ constexpr FunctionSignatures kArgmax = {
 static_assert(
     host::same_types<at::_ops::argmax::schema,
                      at::Tensor(const at::Tensor&, std::optional<int64_t>, bool)>,
-    "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor differs from torch's");
+    "argmax has other types in torch");
 at::Tensor dispatch_argmax(const at::Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   return without_gil(host::hold(self), [&] { return at::_ops::argmax::call(self, dim, keepdim); });
 }
@@ -63,8 +63,7 @@ at::Tensor dispatch_argmax(const at::Tensor& self, std::optional<int64_t> dim, b
 static_assert(
     host::same_types<at::_ops::argmax_out::schema,
                      at::Tensor&(const at::Tensor&, std::optional<int64_t>, bool, at::Tensor&)>,
-    "argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!) "
-    "differs from torch's");
+    "argmax.out has other types in torch");
 at::Tensor& dispatch_argmax_out(at::Tensor& out, const at::Tensor& self, std::optional<int64_t> dim,
                                 bool keepdim) {
   return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
@@ -204,7 +203,7 @@ constexpr FunctionSignatures kCat = {.name = "cat", .signatures = kCatSignatures
 static_assert(
     host::same_types<at::_ops::cat::schema,
                      at::Tensor(at::TensorList, int64_t)>,
-    "cat(Tensor[] tensors, int dim=0) -> Tensor differs from torch's");
+    "cat has other types in torch");
 at::Tensor dispatch_cat(at::TensorList tensors, int64_t dim) {
   return without_gil([&] { return at::_ops::cat::call(tensors, dim); });
 }
@@ -212,7 +211,7 @@ at::Tensor dispatch_cat(at::TensorList tensors, int64_t dim) {
 static_assert(
     host::same_types<at::_ops::cat_out::schema,
                      at::Tensor&(at::TensorList, int64_t, at::Tensor&)>,
-    "cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!) differs from torch's");
+    "cat.out has other types in torch");
 at::Tensor& dispatch_cat_out(at::Tensor& out, at::TensorList tensors, int64_t dim) {
   return without_gil(
       host::hold(out), [&]() -> at::Tensor& { return at::_ops::cat_out::call(tensors, dim, out); });
@@ -287,7 +286,7 @@ static_assert(
     host::same_types<at::_ops::clamp_Tensor::schema,
                      at::Tensor(const at::Tensor&, const std::optional<at::Tensor>&,
                                 const std::optional<at::Tensor>&)>,
-    "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor differs from torch's");
+    "clamp.Tensor has other types in torch");
 at::Tensor dispatch_clamp_Tensor(const at::Tensor& self, const std::optional<at::Tensor>& min,
                                  const std::optional<at::Tensor>& max) {
   return without_gil(
@@ -298,8 +297,7 @@ static_assert(
     host::same_types<at::_ops::clamp_Tensor_out::schema,
                      at::Tensor&(const at::Tensor&, const std::optional<at::Tensor>&,
                                  const std::optional<at::Tensor>&, at::Tensor&)>,
-    "clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> "
-    "Tensor(a!) differs from torch's");
+    "clamp.Tensor_out has other types in torch");
 at::Tensor& dispatch_clamp_Tensor_out(at::Tensor& out, const at::Tensor& self,
                                       const std::optional<at::Tensor>& min,
                                       const std::optional<at::Tensor>& max) {
@@ -312,7 +310,7 @@ static_assert(
     host::same_types<at::_ops::clamp::schema,
                      at::Tensor(const at::Tensor&, const std::optional<at::Scalar>&,
                                 const std::optional<at::Scalar>&)>,
-    "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor differs from torch's");
+    "clamp has other types in torch");
 at::Tensor dispatch_clamp(const at::Tensor& self, const std::optional<at::Scalar>& min,
                           const std::optional<at::Scalar>& max) {
   return without_gil(host::hold(self), [&] { return at::_ops::clamp::call(self, min, max); });
@@ -322,8 +320,7 @@ static_assert(
     host::same_types<at::_ops::clamp_out::schema,
                      at::Tensor&(const at::Tensor&, const std::optional<at::Scalar>&,
                                  const std::optional<at::Scalar>&, at::Tensor&)>,
-    "clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!) "
-    "differs from torch's");
+    "clamp.out has other types in torch");
 at::Tensor& dispatch_clamp_out(at::Tensor& out, const at::Tensor& self,
                                const std::optional<at::Scalar>& min,
                                const std::optional<at::Scalar>& max) {
@@ -468,9 +465,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, std::optional<at::ScalarType>,
                                 std::optional<at::Layout>, std::optional<at::Device>,
                                 std::optional<bool>, std::optional<at::MemoryFormat>)>,
-    "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-    "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor differs "
-    "from torch's");
+    "empty_like has other types in torch");
 at::Tensor dispatch_empty_like(const at::Tensor& self, std::optional<at::ScalarType> dtype,
                                std::optional<at::Layout> layout, std::optional<at::Device> device,
                                std::optional<bool> pin_memory,
@@ -601,8 +596,7 @@ static_assert(
                      at::Tensor(const at::Scalar&, const at::Scalar&, int64_t,
                                 std::optional<at::ScalarType>, std::optional<at::Layout>,
                                 std::optional<at::Device>, std::optional<bool>)>,
-    "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
-    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor differs from torch's");
+    "linspace has other types in torch");
 at::Tensor dispatch_linspace(const at::Scalar& start, const at::Scalar& end, int64_t steps,
                              std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
                              std::optional<at::Device> device, std::optional<bool> pin_memory) {
@@ -614,8 +608,7 @@ at::Tensor dispatch_linspace(const at::Scalar& start, const at::Scalar& end, int
 static_assert(
     host::same_types<at::_ops::linspace_out::schema,
                      at::Tensor&(const at::Scalar&, const at::Scalar&, int64_t, at::Tensor&)>,
-    "linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!) differs "
-    "from torch's");
+    "linspace.out has other types in torch");
 at::Tensor& dispatch_linspace_out(at::Tensor& out, const at::Scalar& start, const at::Scalar& end,
                                   int64_t steps) {
   return without_gil(host::hold(out), [&]() -> at::Tensor& {
@@ -707,7 +700,7 @@ constexpr FunctionSignatures kMax = {.name = "max", .signatures = kMaxSignatures
 static_assert(
     host::same_types<at::_ops::max::schema,
                      at::Tensor(const at::Tensor&)>,
-    "max(Tensor self) -> Tensor differs from torch's");
+    "max has other types in torch");
 at::Tensor dispatch_max(const at::Tensor& self) {
   return without_gil(host::hold(self), [&] { return at::_ops::max::call(self); });
 }
@@ -715,7 +708,7 @@ at::Tensor dispatch_max(const at::Tensor& self) {
 static_assert(
     host::same_types<at::_ops::max_other::schema,
                      at::Tensor(const at::Tensor&, const at::Tensor&)>,
-    "max.other(Tensor self, Tensor other) -> Tensor differs from torch's");
+    "max.other has other types in torch");
 at::Tensor dispatch_max_other(const at::Tensor& self, const at::Tensor& other) {
   return without_gil(
       host::hold(self, other), [&] { return at::_ops::max_other::call(self, other); });
@@ -724,7 +717,7 @@ at::Tensor dispatch_max_other(const at::Tensor& self, const at::Tensor& other) {
 static_assert(
     host::same_types<at::_ops::max_out::schema,
                      at::Tensor&(const at::Tensor&, const at::Tensor&, at::Tensor&)>,
-    "max.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!) differs from torch's");
+    "max.out has other types in torch");
 at::Tensor& dispatch_max_out(at::Tensor& out, const at::Tensor& self, const at::Tensor& other) {
   return without_gil(host::hold(out, self, other), [&]() -> at::Tensor& {
     return at::_ops::max_out::call(self, other, out);
@@ -734,8 +727,7 @@ at::Tensor& dispatch_max_out(at::Tensor& out, const at::Tensor& self, const at::
 static_assert(
     host::same_types<at::_ops::max_dim::schema,
                      std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, int64_t, bool)>,
-    "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices) "
-    "differs from torch's");
+    "max.dim has other types in torch");
 std::tuple<at::Tensor, at::Tensor> dispatch_max_dim(const at::Tensor& self, int64_t dim,
                                                     bool keepdim) {
   return without_gil(host::hold(self), [&] { return at::_ops::max_dim::call(self, dim, keepdim); });
@@ -745,8 +737,7 @@ static_assert(
     host::same_types<at::_ops::max_dim_max::schema,
                      std::tuple<at::Tensor&, at::Tensor&>(const at::Tensor&, int64_t, bool,
                                                           at::Tensor&, at::Tensor&)>,
-    "max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) "
-    "max_values) -> (Tensor(a!) values, Tensor(b!) indices) differs from torch's");
+    "max.dim_max has other types in torch");
 std::tuple<at::Tensor&, at::Tensor&> dispatch_max_dim_max(at::Tensor& max, at::Tensor& max_values,
                                                           const at::Tensor& self, int64_t dim,
                                                           bool keepdim) {
@@ -831,7 +822,7 @@ constexpr FunctionSignatures kMul = {.name = "mul", .signatures = kMulSignatures
 static_assert(
     host::same_types<at::_ops::mul_Tensor::schema,
                      at::Tensor(const at::Tensor&, const at::Tensor&)>,
-    "mul.Tensor(Tensor self, Tensor other) -> Tensor differs from torch's");
+    "mul.Tensor has other types in torch");
 at::Tensor dispatch_mul_Tensor(const at::Tensor& self, const at::Tensor& other) {
   return without_gil(
       host::hold(self, other), [&] { return at::_ops::mul_Tensor::call(self, other); });
@@ -840,7 +831,7 @@ at::Tensor dispatch_mul_Tensor(const at::Tensor& self, const at::Tensor& other) 
 static_assert(
     host::same_types<at::_ops::mul_out::schema,
                      at::Tensor&(const at::Tensor&, const at::Tensor&, at::Tensor&)>,
-    "mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!) differs from torch's");
+    "mul.out has other types in torch");
 at::Tensor& dispatch_mul_out(at::Tensor& out, const at::Tensor& self, const at::Tensor& other) {
   return without_gil(host::hold(out, self, other), [&]() -> at::Tensor& {
     return at::_ops::mul_out::call(self, other, out);
@@ -850,7 +841,7 @@ at::Tensor& dispatch_mul_out(at::Tensor& out, const at::Tensor& self, const at::
 static_assert(
     host::same_types<at::_ops::mul_Scalar::schema,
                      at::Tensor(const at::Tensor&, const at::Scalar&)>,
-    "mul.Scalar(Tensor self, Scalar other) -> Tensor differs from torch's");
+    "mul.Scalar has other types in torch");
 at::Tensor dispatch_mul_Scalar(const at::Tensor& self, const at::Scalar& other) {
   return without_gil(host::hold(self), [&] { return at::_ops::mul_Scalar::call(self, other); });
 }
@@ -932,7 +923,7 @@ constexpr FunctionSignatures kResultType = {
 static_assert(
     host::same_types<at::_ops::result_type_Tensor::schema,
                      at::ScalarType(const at::Tensor&, const at::Tensor&)>,
-    "result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType differs from torch's");
+    "result_type.Tensor has other types in torch");
 at::ScalarType dispatch_result_type_Tensor(const at::Tensor& tensor, const at::Tensor& other) {
   return without_gil(
       host::hold(tensor, other), [&] { return at::_ops::result_type_Tensor::call(tensor, other); });
@@ -941,7 +932,7 @@ at::ScalarType dispatch_result_type_Tensor(const at::Tensor& tensor, const at::T
 static_assert(
     host::same_types<at::_ops::result_type_Scalar::schema,
                      at::ScalarType(const at::Tensor&, const at::Scalar&)>,
-    "result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType differs from torch's");
+    "result_type.Scalar has other types in torch");
 at::ScalarType dispatch_result_type_Scalar(const at::Tensor& tensor, const at::Scalar& other) {
   return without_gil(
       host::hold(tensor), [&] { return at::_ops::result_type_Scalar::call(tensor, other); });
@@ -950,7 +941,7 @@ at::ScalarType dispatch_result_type_Scalar(const at::Tensor& tensor, const at::S
 static_assert(
     host::same_types<at::_ops::result_type_Scalar_Tensor::schema,
                      at::ScalarType(const at::Scalar&, const at::Tensor&)>,
-    "result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType differs from torch's");
+    "result_type.Scalar_Tensor has other types in torch");
 at::ScalarType dispatch_result_type_Scalar_Tensor(const at::Scalar& scalar,
                                                   const at::Tensor& tensor) {
   return without_gil(host::hold(tensor), [&] {
@@ -961,7 +952,7 @@ at::ScalarType dispatch_result_type_Scalar_Tensor(const at::Scalar& scalar,
 static_assert(
     host::same_types<at::_ops::result_type_Scalar_Scalar::schema,
                      at::ScalarType(const at::Scalar&, const at::Scalar&)>,
-    "result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType differs from torch's");
+    "result_type.Scalar_Scalar has other types in torch");
 at::ScalarType dispatch_result_type_Scalar_Scalar(const at::Scalar& scalar1,
                                                   const at::Scalar& scalar2) {
   return without_gil([&] { return at::_ops::result_type_Scalar_Scalar::call(scalar1, scalar2); });
@@ -1112,7 +1103,7 @@ constexpr FunctionSignatures kSigmoid = {
 static_assert(
     host::same_types<at::_ops::sigmoid::schema,
                      at::Tensor(const at::Tensor&)>,
-    "sigmoid(Tensor self) -> Tensor differs from torch's");
+    "sigmoid has other types in torch");
 at::Tensor dispatch_sigmoid(const at::Tensor& self) {
   return without_gil(host::hold(self), [&] { return at::_ops::sigmoid::call(self); });
 }
@@ -1120,7 +1111,7 @@ at::Tensor dispatch_sigmoid(const at::Tensor& self) {
 static_assert(
     host::same_types<at::_ops::sigmoid_out::schema,
                      at::Tensor&(const at::Tensor&, at::Tensor&)>,
-    "sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!) differs from torch's");
+    "sigmoid.out has other types in torch");
 at::Tensor& dispatch_sigmoid_out(at::Tensor& out, const at::Tensor& self) {
   return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
     return at::_ops::sigmoid_out::call(self, out);
@@ -1179,7 +1170,7 @@ constexpr FunctionSignatures kSoftmax = {
 static_assert(
     host::same_types<at::_ops::softmax_int::schema,
                      at::Tensor(const at::Tensor&, int64_t, std::optional<at::ScalarType>)>,
-    "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor differs from torch's");
+    "softmax.int has other types in torch");
 at::Tensor dispatch_softmax(const at::Tensor& self, int64_t dim,
                             std::optional<at::ScalarType> dtype) {
   return without_gil(
@@ -1190,8 +1181,7 @@ static_assert(
     host::same_types<at::_ops::softmax_int_out::schema,
                      at::Tensor&(const at::Tensor&, int64_t, std::optional<at::ScalarType>,
                                  at::Tensor&)>,
-    "softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> "
-    "Tensor(a!) differs from torch's");
+    "softmax.int_out has other types in torch");
 at::Tensor& dispatch_softmax_out(at::Tensor& out, const at::Tensor& self, int64_t dim,
                                  std::optional<at::ScalarType> dtype) {
   return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
@@ -1315,7 +1305,7 @@ constexpr FunctionSignatures kSum = {.name = "sum", .signatures = kSumSignatures
 static_assert(
     host::same_types<at::_ops::sum::schema,
                      at::Tensor(const at::Tensor&, std::optional<at::ScalarType>)>,
-    "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor differs from torch's");
+    "sum has other types in torch");
 at::Tensor dispatch_sum(const at::Tensor& self, std::optional<at::ScalarType> dtype) {
   return without_gil(host::hold(self), [&] { return at::_ops::sum::call(self, dtype); });
 }
@@ -1324,8 +1314,7 @@ static_assert(
     host::same_types<at::_ops::sum_dim_IntList::schema,
                      at::Tensor(const at::Tensor&, at::OptionalIntArrayRef, bool,
                                 std::optional<at::ScalarType>)>,
-    "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
-    "Tensor differs from torch's");
+    "sum.dim_IntList has other types in torch");
 at::Tensor dispatch_sum_dim_IntList(const at::Tensor& self, at::OptionalIntArrayRef dim,
                                     bool keepdim, std::optional<at::ScalarType> dtype) {
   return without_gil(
@@ -1336,8 +1325,7 @@ static_assert(
     host::same_types<at::_ops::sum_IntList_out::schema,
                      at::Tensor&(const at::Tensor&, at::OptionalIntArrayRef, bool,
                                  std::optional<at::ScalarType>, at::Tensor&)>,
-    "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, "
-    "Tensor(a!) out) -> Tensor(a!) differs from torch's");
+    "sum.IntList_out has other types in torch");
 at::Tensor& dispatch_sum_IntList_out(at::Tensor& out, const at::Tensor& self,
                                      at::OptionalIntArrayRef dim, bool keepdim,
                                      std::optional<at::ScalarType> dtype) {
@@ -1446,7 +1434,7 @@ constexpr FunctionSignatures kWhere = {.name = "where", .signatures = kWhereSign
 static_assert(
     host::same_types<at::_ops::where::schema,
                      std::vector<at::Tensor>(const at::Tensor&)>,
-    "where(Tensor condition) -> Tensor[] differs from torch's");
+    "where has other types in torch");
 std::vector<at::Tensor> dispatch_where(const at::Tensor& condition) {
   return without_gil(host::hold(condition), [&] { return at::_ops::where::call(condition); });
 }
@@ -1454,7 +1442,7 @@ std::vector<at::Tensor> dispatch_where(const at::Tensor& condition) {
 static_assert(
     host::same_types<at::_ops::where_self::schema,
                      at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&)>,
-    "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor differs from torch's");
+    "where.self has other types in torch");
 at::Tensor dispatch_where_self(const at::Tensor& condition, const at::Tensor& self,
                                const at::Tensor& other) {
   return without_gil(host::hold(condition, self, other), [&] {
@@ -1466,8 +1454,7 @@ static_assert(
     host::same_types<at::_ops::where_self_out::schema,
                      at::Tensor&(const at::Tensor&, const at::Tensor&, const at::Tensor&,
                                  at::Tensor&)>,
-    "where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> "
-    "Tensor(a!) differs from torch's");
+    "where.self_out has other types in torch");
 at::Tensor& dispatch_where_self_out(at::Tensor& out, const at::Tensor& condition,
                                     const at::Tensor& self, const at::Tensor& other) {
   return without_gil(host::hold(out, condition, self, other), [&]() -> at::Tensor& {
@@ -1478,8 +1465,7 @@ at::Tensor& dispatch_where_self_out(at::Tensor& out, const at::Tensor& condition
 static_assert(
     host::same_types<at::_ops::where_ScalarOther::schema,
                      at::Tensor(const at::Tensor&, const at::Tensor&, const at::Scalar&)>,
-    "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor differs from "
-    "torch's");
+    "where.ScalarOther has other types in torch");
 at::Tensor dispatch_where_ScalarOther(const at::Tensor& condition, const at::Tensor& self,
                                       const at::Scalar& other) {
   return without_gil(host::hold(condition, self), [&] {
@@ -1490,7 +1476,7 @@ at::Tensor dispatch_where_ScalarOther(const at::Tensor& condition, const at::Ten
 static_assert(
     host::same_types<at::_ops::where_ScalarSelf::schema,
                      at::Tensor(const at::Tensor&, const at::Scalar&, const at::Tensor&)>,
-    "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor differs from torch's");
+    "where.ScalarSelf has other types in torch");
 at::Tensor dispatch_where_ScalarSelf(const at::Tensor& condition, const at::Scalar& self,
                                      const at::Tensor& other) {
   return without_gil(host::hold(condition, other), [&] {
@@ -1501,7 +1487,7 @@ at::Tensor dispatch_where_ScalarSelf(const at::Tensor& condition, const at::Scal
 static_assert(
     host::same_types<at::_ops::where_Scalar::schema,
                      at::Tensor(const at::Tensor&, const at::Scalar&, const at::Scalar&)>,
-    "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor differs from torch's");
+    "where.Scalar has other types in torch");
 at::Tensor dispatch_where_Scalar(const at::Tensor& condition, const at::Scalar& self,
                                  const at::Scalar& other) {
   return without_gil(

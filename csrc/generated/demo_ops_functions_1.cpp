@@ -95,7 +95,7 @@ constexpr FunctionSignatures kAdd = {.name = "add", .signatures = kAddSignatures
 static_assert(
     host::same_types<at::_ops::add_Tensor::schema,
                      at::Tensor(const at::Tensor&, const at::Tensor&, const at::Scalar&)>,
-    "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor differs from torch's");
+    "add.Tensor has other types in torch");
 at::Tensor dispatch_add_Tensor(const at::Tensor& self, const at::Tensor& other,
                                const at::Scalar& alpha) {
   return without_gil(
@@ -106,8 +106,7 @@ static_assert(
     host::same_types<at::_ops::add_out::schema,
                      at::Tensor&(const at::Tensor&, const at::Tensor&, const at::Scalar&,
                                  at::Tensor&)>,
-    "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!) differs "
-    "from torch's");
+    "add.out has other types in torch");
 at::Tensor& dispatch_add_out(at::Tensor& out, const at::Tensor& self, const at::Tensor& other,
                              const at::Scalar& alpha) {
   return without_gil(host::hold(out, self, other), [&]() -> at::Tensor& {
@@ -118,7 +117,7 @@ at::Tensor& dispatch_add_out(at::Tensor& out, const at::Tensor& self, const at::
 static_assert(
     host::same_types<at::_ops::add_Scalar::schema,
                      at::Tensor(const at::Tensor&, const at::Scalar&, const at::Scalar&)>,
-    "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor differs from torch's");
+    "add.Scalar has other types in torch");
 at::Tensor dispatch_add_Scalar(const at::Tensor& self, const at::Scalar& other,
                                const at::Scalar& alpha) {
   return without_gil(
@@ -193,8 +192,7 @@ constexpr FunctionSignatures kAdd_ = {.name = "add_", .signatures = kAdd_Signatu
 static_assert(
     host::same_types<at::_ops::add__Tensor::schema,
                      at::Tensor&(at::Tensor&, const at::Tensor&, const at::Scalar&)>,
-    "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!) differs from "
-    "torch's");
+    "add_.Tensor has other types in torch");
 at::Tensor& dispatch_add__Tensor(at::Tensor& self, const at::Tensor& other,
                                  const at::Scalar& alpha) {
   return without_gil(host::hold(self, other), [&]() -> at::Tensor& {
@@ -205,8 +203,7 @@ at::Tensor& dispatch_add__Tensor(at::Tensor& self, const at::Tensor& other,
 static_assert(
     host::same_types<at::_ops::add__Scalar::schema,
                      at::Tensor&(at::Tensor&, const at::Scalar&, const at::Scalar&)>,
-    "add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!) differs from "
-    "torch's");
+    "add_.Scalar has other types in torch");
 at::Tensor& dispatch_add__Scalar(at::Tensor& self, const at::Scalar& other,
                                  const at::Scalar& alpha) {
   return without_gil(host::hold(self), [&]() -> at::Tensor& {
@@ -265,8 +262,7 @@ constexpr FunctionSignatures kAllclose = {
 static_assert(
     host::same_types<at::_ops::allclose::schema,
                      bool(const at::Tensor&, const at::Tensor&, double, double, bool)>,
-    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool "
-    "equal_nan=False) -> bool differs from torch's");
+    "allclose has other types in torch");
 bool dispatch_allclose(const at::Tensor& self, const at::Tensor& other, double rtol, double atol,
                        bool equal_nan) {
   return without_gil(host::hold(self, other), [&] {
@@ -332,8 +328,7 @@ static_assert(
     host::same_types<at::_ops::aminmax::schema,
                      std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, std::optional<int64_t>,
                                                         bool)>,
-    "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max) "
-    "differs from torch's");
+    "aminmax has other types in torch");
 std::tuple<at::Tensor, at::Tensor> dispatch_aminmax(const at::Tensor& self,
                                                     std::optional<int64_t> dim, bool keepdim) {
   return without_gil(host::hold(self), [&] { return at::_ops::aminmax::call(self, dim, keepdim); });
@@ -343,8 +338,7 @@ static_assert(
     host::same_types<at::_ops::aminmax_out::schema,
                      std::tuple<at::Tensor&, at::Tensor&>(const at::Tensor&, std::optional<int64_t>,
                                                           bool, at::Tensor&, at::Tensor&)>,
-    "aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) "
-    "max) -> (Tensor(a!) min, Tensor(b!) max) differs from torch's");
+    "aminmax.out has other types in torch");
 std::tuple<at::Tensor&, at::Tensor&> dispatch_aminmax_out(at::Tensor& min, at::Tensor& max,
                                                           const at::Tensor& self,
                                                           std::optional<int64_t> dim,
@@ -439,7 +433,7 @@ constexpr FunctionSignatures kChunk = {.name = "chunk", .signatures = kChunkSign
 static_assert(
     host::same_types<at::_ops::chunk::schema,
                      std::vector<at::Tensor>(const at::Tensor&, int64_t, int64_t)>,
-    "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[] differs from torch's");
+    "chunk has other types in torch");
 std::vector<at::Tensor> dispatch_chunk(const at::Tensor& self, int64_t chunks, int64_t dim) {
   return without_gil(host::hold(self), [&] { return at::_ops::chunk::call(self, chunks, dim); });
 }
@@ -494,8 +488,7 @@ static_assert(
     host::same_types<at::_ops::clamp__Tensor::schema,
                      at::Tensor&(at::Tensor&, const std::optional<at::Tensor>&,
                                  const std::optional<at::Tensor>&)>,
-    "clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!) differs "
-    "from torch's");
+    "clamp_.Tensor has other types in torch");
 at::Tensor& dispatch_clamp__Tensor(at::Tensor& self, const std::optional<at::Tensor>& min,
                                    const std::optional<at::Tensor>& max) {
   return without_gil(host::hold(self, min, max), [&]() -> at::Tensor& {
@@ -507,8 +500,7 @@ static_assert(
     host::same_types<at::_ops::clamp_::schema,
                      at::Tensor&(at::Tensor&, const std::optional<at::Scalar>&,
                                  const std::optional<at::Scalar>&)>,
-    "clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!) differs from "
-    "torch's");
+    "clamp_ has other types in torch");
 at::Tensor& dispatch_clamp_(at::Tensor& self, const std::optional<at::Scalar>& min,
                             const std::optional<at::Scalar>& max) {
   return without_gil(
@@ -563,7 +555,7 @@ constexpr FunctionSignatures kEqual = {.name = "equal", .signatures = kEqualSign
 static_assert(
     host::same_types<at::_ops::equal::schema,
                      bool(const at::Tensor&, const at::Tensor&)>,
-    "equal(Tensor self, Tensor other) -> bool differs from torch's");
+    "equal has other types in torch");
 bool dispatch_equal(const at::Tensor& self, const at::Tensor& other) {
   return without_gil(host::hold(self, other), [&] { return at::_ops::equal::call(self, other); });
 }
@@ -612,7 +604,7 @@ constexpr FunctionSignatures kFrexp = {.name = "frexp", .signatures = kFrexpSign
 static_assert(
     host::same_types<at::_ops::frexp_Tensor::schema,
                      std::tuple<at::Tensor, at::Tensor>(const at::Tensor&)>,
-    "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent) differs from torch's");
+    "frexp.Tensor has other types in torch");
 std::tuple<at::Tensor, at::Tensor> dispatch_frexp(const at::Tensor& self) {
   return without_gil(host::hold(self), [&] { return at::_ops::frexp_Tensor::call(self); });
 }
@@ -621,8 +613,7 @@ static_assert(
     host::same_types<at::_ops::frexp_Tensor_out::schema,
                      std::tuple<at::Tensor&, at::Tensor&>(const at::Tensor&, at::Tensor&,
                                                           at::Tensor&)>,
-    "frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> (Tensor(a!) "
-    "mantissa, Tensor(b!) exponent) differs from torch's");
+    "frexp.Tensor_out has other types in torch");
 std::tuple<at::Tensor&, at::Tensor&> dispatch_frexp_out(at::Tensor& mantissa, at::Tensor& exponent,
                                                         const at::Tensor& self) {
   return without_gil(host::hold(mantissa, exponent, self), [&] {
@@ -707,9 +698,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, const at::Scalar&, std::optional<at::ScalarType>,
                                 std::optional<at::Layout>, std::optional<at::Device>,
                                 std::optional<bool>, std::optional<at::MemoryFormat>)>,
-    "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
-    "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor "
-    "differs from torch's");
+    "full_like has other types in torch");
 at::Tensor dispatch_full_like(const at::Tensor& self, const at::Scalar& fill_value,
                               std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
                               std::optional<at::Device> device, std::optional<bool> pin_memory,
@@ -798,7 +787,7 @@ constexpr FunctionSignatures kMean = {.name = "mean", .signatures = kMeanSignatu
 static_assert(
     host::same_types<at::_ops::mean::schema,
                      at::Tensor(const at::Tensor&, std::optional<at::ScalarType>)>,
-    "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor differs from torch's");
+    "mean has other types in torch");
 at::Tensor dispatch_mean(const at::Tensor& self, std::optional<at::ScalarType> dtype) {
   return without_gil(host::hold(self), [&] { return at::_ops::mean::call(self, dtype); });
 }
@@ -807,8 +796,7 @@ static_assert(
     host::same_types<at::_ops::mean_dim::schema,
                      at::Tensor(const at::Tensor&, at::OptionalIntArrayRef, bool,
                                 std::optional<at::ScalarType>)>,
-    "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor "
-    "differs from torch's");
+    "mean.dim has other types in torch");
 at::Tensor dispatch_mean_dim(const at::Tensor& self, at::OptionalIntArrayRef dim, bool keepdim,
                              std::optional<at::ScalarType> dtype) {
   return without_gil(
@@ -819,8 +807,7 @@ static_assert(
     host::same_types<at::_ops::mean_out::schema,
                      at::Tensor&(const at::Tensor&, at::OptionalIntArrayRef, bool,
                                  std::optional<at::ScalarType>, at::Tensor&)>,
-    "mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, "
-    "Tensor(a!) out) -> Tensor(a!) differs from torch's");
+    "mean.out has other types in torch");
 at::Tensor& dispatch_mean_out(at::Tensor& out, const at::Tensor& self, at::OptionalIntArrayRef dim,
                               bool keepdim, std::optional<at::ScalarType> dtype) {
   return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
@@ -1014,7 +1001,7 @@ constexpr FunctionSignatures kNorm = {.name = "norm", .signatures = kNormSignatu
 static_assert(
     host::same_types<at::_ops::norm_Scalar::schema,
                      at::Tensor(const at::Tensor&, const at::Scalar&)>,
-    "norm.Scalar(Tensor self, Scalar p=2) -> Tensor differs from torch's");
+    "norm.Scalar has other types in torch");
 at::Tensor dispatch_norm_Scalar(const at::Tensor& self, const at::Scalar& p) {
   return without_gil(host::hold(self), [&] { return at::_ops::norm_Scalar::call(self, p); });
 }
@@ -1023,8 +1010,7 @@ static_assert(
     host::same_types<at::_ops::norm_ScalarOpt_dtype::schema,
                      at::Tensor(const at::Tensor&, const std::optional<at::Scalar>&,
                                 at::ScalarType)>,
-    "norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor differs from "
-    "torch's");
+    "norm.ScalarOpt_dtype has other types in torch");
 at::Tensor dispatch_norm_ScalarOpt_dtype(const at::Tensor& self, const std::optional<at::Scalar>& p,
                                          at::ScalarType dtype) {
   return without_gil(
@@ -1035,8 +1021,7 @@ static_assert(
     host::same_types<at::_ops::norm_ScalarOpt_dim_dtype::schema,
                      at::Tensor(const at::Tensor&, const std::optional<at::Scalar>&,
                                 at::IntArrayRef, bool, at::ScalarType)>,
-    "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType "
-    "dtype) -> Tensor differs from torch's");
+    "norm.ScalarOpt_dim_dtype has other types in torch");
 at::Tensor dispatch_norm_ScalarOpt_dim_dtype(const at::Tensor& self,
                                              const std::optional<at::Scalar>& p,
                                              at::IntArrayRef dim, bool keepdim,
@@ -1050,8 +1035,7 @@ static_assert(
     host::same_types<at::_ops::norm_dtype_out::schema,
                      at::Tensor&(const at::Tensor&, const std::optional<at::Scalar>&,
                                  at::IntArrayRef, bool, at::ScalarType, at::Tensor&)>,
-    "norm.dtype_out(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, "
-    "Tensor(a!) out) -> Tensor(a!) differs from torch's");
+    "norm.dtype_out has other types in torch");
 at::Tensor& dispatch_norm_dtype_out(at::Tensor& out, const at::Tensor& self,
                                     const std::optional<at::Scalar>& p, at::IntArrayRef dim,
                                     bool keepdim, at::ScalarType dtype) {
@@ -1064,8 +1048,7 @@ static_assert(
     host::same_types<at::_ops::norm_ScalarOpt_dim::schema,
                      at::Tensor(const at::Tensor&, const std::optional<at::Scalar>&,
                                 at::IntArrayRef, bool)>,
-    "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor "
-    "differs from torch's");
+    "norm.ScalarOpt_dim has other types in torch");
 at::Tensor dispatch_norm_ScalarOpt_dim(const at::Tensor& self, const std::optional<at::Scalar>& p,
                                        at::IntArrayRef dim, bool keepdim) {
   return without_gil(
@@ -1076,8 +1059,7 @@ static_assert(
     host::same_types<at::_ops::norm_out::schema,
                      at::Tensor&(const at::Tensor&, const std::optional<at::Scalar>&,
                                  at::IntArrayRef, bool, at::Tensor&)>,
-    "norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> "
-    "Tensor(a!) differs from torch's");
+    "norm.out has other types in torch");
 at::Tensor& dispatch_norm_out(at::Tensor& out, const at::Tensor& self,
                               const std::optional<at::Scalar>& p, at::IntArrayRef dim,
                               bool keepdim) {
@@ -1153,7 +1135,7 @@ constexpr FunctionSignatures kNumel = {.name = "numel", .signatures = kNumelSign
 static_assert(
     host::same_types<at::_ops::numel::schema,
                      int64_t(const at::Tensor&)>,
-    "numel(Tensor self) -> int differs from torch's");
+    "numel has other types in torch");
 int64_t dispatch_numel(const at::Tensor& self) {
   return without_gil(host::hold(self), [&] { return at::_ops::numel::call(self); });
 }
@@ -1234,7 +1216,7 @@ constexpr FunctionSignatures kRelu = {.name = "relu", .signatures = kReluSignatu
 static_assert(
     host::same_types<at::_ops::relu::schema,
                      at::Tensor(const at::Tensor&)>,
-    "relu(Tensor self) -> Tensor differs from torch's");
+    "relu has other types in torch");
 at::Tensor dispatch_relu(const at::Tensor& self) {
   return without_gil(host::hold(self), [&] { return at::_ops::relu::call(self); });
 }
@@ -1275,7 +1257,7 @@ constexpr FunctionSignatures kRelu_ = {.name = "relu_", .signatures = kRelu_Sign
 static_assert(
     host::same_types<at::_ops::relu_::schema,
                      at::Tensor&(at::Tensor&)>,
-    "relu_(Tensor(a!) self) -> Tensor(a!) differs from torch's");
+    "relu_ has other types in torch");
 at::Tensor& dispatch_relu_(at::Tensor& self) {
   return without_gil(
       host::hold(self), [&]() -> at::Tensor& { return at::_ops::relu_::call(self); });
@@ -1366,7 +1348,7 @@ constexpr FunctionSignatures kRot90 = {.name = "rot90", .signatures = kRot90Sign
 static_assert(
     host::same_types<at::_ops::rot90::schema,
                      at::Tensor(const at::Tensor&, int64_t, at::IntArrayRef)>,
-    "rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor differs from torch's");
+    "rot90 has other types in torch");
 at::Tensor dispatch_rot90(const at::Tensor& self, int64_t k, at::IntArrayRef dims) {
   return without_gil(host::hold(self), [&] { return at::_ops::rot90::call(self, k, dims); });
 }
@@ -1426,7 +1408,7 @@ constexpr FunctionSignatures kSqueeze = {
 static_assert(
     host::same_types<at::_ops::squeeze::schema,
                      at::Tensor(const at::Tensor&)>,
-    "squeeze(Tensor(a) self) -> Tensor(a) differs from torch's");
+    "squeeze has other types in torch");
 at::Tensor dispatch_squeeze(const at::Tensor& self) {
   return without_gil(host::hold(self), [&] { return at::_ops::squeeze::call(self); });
 }
@@ -1434,7 +1416,7 @@ at::Tensor dispatch_squeeze(const at::Tensor& self) {
 static_assert(
     host::same_types<at::_ops::squeeze_dim::schema,
                      at::Tensor(const at::Tensor&, int64_t)>,
-    "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a) differs from torch's");
+    "squeeze.dim has other types in torch");
 at::Tensor dispatch_squeeze_dim(const at::Tensor& self, int64_t dim) {
   return without_gil(host::hold(self), [&] { return at::_ops::squeeze_dim::call(self, dim); });
 }
@@ -1442,7 +1424,7 @@ at::Tensor dispatch_squeeze_dim(const at::Tensor& self, int64_t dim) {
 static_assert(
     host::same_types<at::_ops::squeeze_dims::schema,
                      at::Tensor(const at::Tensor&, at::IntArrayRef)>,
-    "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a) differs from torch's");
+    "squeeze.dims has other types in torch");
 at::Tensor dispatch_squeeze_dims(const at::Tensor& self, at::IntArrayRef dim) {
   return without_gil(host::hold(self), [&] { return at::_ops::squeeze_dims::call(self, dim); });
 }
@@ -1503,7 +1485,7 @@ constexpr FunctionSignatures kStack = {.name = "stack", .signatures = kStackSign
 static_assert(
     host::same_types<at::_ops::stack::schema,
                      at::Tensor(at::TensorList, int64_t)>,
-    "stack(Tensor[] tensors, int dim=0) -> Tensor differs from torch's");
+    "stack has other types in torch");
 at::Tensor dispatch_stack(at::TensorList tensors, int64_t dim) {
   return without_gil([&] { return at::_ops::stack::call(tensors, dim); });
 }
@@ -1511,7 +1493,7 @@ at::Tensor dispatch_stack(at::TensorList tensors, int64_t dim) {
 static_assert(
     host::same_types<at::_ops::stack_out::schema,
                      at::Tensor&(at::TensorList, int64_t, at::Tensor&)>,
-    "stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!) differs from torch's");
+    "stack.out has other types in torch");
 at::Tensor& dispatch_stack_out(at::Tensor& out, at::TensorList tensors, int64_t dim) {
   return without_gil(host::hold(out), [&]() -> at::Tensor& {
     return at::_ops::stack_out::call(tensors, dim, out);
@@ -1581,7 +1563,7 @@ constexpr FunctionSignatures kVarMean = {
 static_assert(
     host::same_types<at::_ops::var_mean::schema,
                      std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, bool)>,
-    "var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor) differs from torch's");
+    "var_mean has other types in torch");
 std::tuple<at::Tensor, at::Tensor> dispatch_var_mean(const at::Tensor& self, bool unbiased) {
   return without_gil(host::hold(self), [&] { return at::_ops::var_mean::call(self, unbiased); });
 }
@@ -1701,9 +1683,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, std::optional<at::ScalarType>,
                                 std::optional<at::Layout>, std::optional<at::Device>,
                                 std::optional<bool>, std::optional<at::MemoryFormat>)>,
-    "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-    "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor differs "
-    "from torch's");
+    "zeros_like has other types in torch");
 at::Tensor dispatch_zeros_like(const at::Tensor& self, std::optional<at::ScalarType> dtype,
                                std::optional<at::Layout> layout, std::optional<at::Device> device,
                                std::optional<bool> pin_memory,

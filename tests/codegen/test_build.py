@@ -146,10 +146,7 @@ def test_a_schema_that_differs_from_torchs_does_not_compile(tmp_path: Path) -> N
     done = subprocess.run(command, capture_output=True, text=True)
     asserted = [line for line in done.stderr.splitlines() if "static assertion" in line]
     (line,) = asserted
-    expected = (
-        "add.Tensor(Tensor self, Tensor other, *, int alpha=1) -> Tensor differs from torch's"
-    )
-    assert expected in line
+    assert "add.Tensor has other types in torch" in line
 
 
 def ninja_text(monkeypatch: pytest.MonkeyPatch, ops: Path = REPO / "ops.yaml") -> str:

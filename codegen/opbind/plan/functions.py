@@ -53,13 +53,9 @@ def by_name(entries: Iterable[Entry]) -> list[list[Entry]]:
 
 
 def _sort_key(entry: Entry) -> tuple[object, ...]:
-    return (
-        entry.namespace,
-        entry.name,
-        entry.is_deprecated,
-        str(entry.op.schema),
-        str(entry.schema),
-    )
+    schema = str(entry.op.schema)
+    own = schema if entry.schema is entry.op.schema else str(entry.schema)
+    return (entry.namespace, entry.name, entry.is_deprecated, schema, own)
 
 
 def _is_traceable(entry: Entry) -> bool:

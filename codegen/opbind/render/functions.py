@@ -366,13 +366,15 @@ def _check(call: Call) -> str:
     if not call.torch_type:
         return ""
     types = tuple(parameter.type for parameter in call.signature.parameters)
-    # The first type of a tuple, or the whole name of another one.
-    name, *elements = re.split(r"(?<=std::tuple<)|, ", call.signature.return_type)
-    returned = wrapped(name, tuple(elements), "(", 21)
+    returned = f"{' ' * 21}{call.signature.return_type}("
+    if not _fits(returned):
+        # The first type of a tuple, or the whole name of another one.
+        name, *elements = re.split(r"(?<=std::tuple<)|, ", call.signature.return_type)
+        returned = wrapped(name, tuple(elements), "(", 21)
     opening = f"    host::same_types<{call.torch_type},\n{returned}"
-    text = string_literals(f"{call.op.schema} differs from torch's", COLUMNS - len("    );"))
-    same, literals = wrapped(opening, types, ")>,"), "\n    ".join(text)
-    return f"static_assert(\n{same}\n    {literals});"
+    said = f"{call.op.schema.name} has other types in torch"
+    text = "\n    ".join(string_literals(said, COLUMNS - len("    );")))
+    return f"static_assert(\n{wrapped(opening, types, ')>,')}\n    {text});"
 
 
 def _dispatch_statement(call: Call) -> str:

@@ -144,7 +144,7 @@ constexpr FunctionSignatures kSet_ = {.name = "set_", .signatures = kSet_Signatu
 static_assert(
     host::same_types<at::_ops::set__source_Storage::schema,
                      at::Tensor&(at::Tensor&, at::Storage)>,
-    "set_.source_Storage(Tensor(a!) self, Storage source) -> Tensor(a!) differs from torch's");
+    "set_.source_Storage has other types in torch");
 at::Tensor& dispatch_set_(at::Tensor& self, at::Storage source) {
   return without_gil(host::hold(self), [&]() -> at::Tensor& {
     return at::_ops::set__source_Storage::call(self, source);
