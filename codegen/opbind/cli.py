@@ -7,10 +7,12 @@ written. A traceback means a bug.
 from __future__ import annotations
 
 import gc
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
 from click.exceptions import Exit
@@ -19,7 +21,19 @@ from . import loader, parser, plan, render, verify, writer
 from .errors import Diagnostic, Diagnostics
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+class _FolderType(click.Path):
+    """A folder that is there or can be made."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        # Path("") is '.', which nobody who gives an unset variable means.
+        if value == "":
+            self.fail("the name of a folder is empty", param, ctx)
+        return Path(os.fsdecode(super().convert(value, param, ctx)))
+
+
+_FOLDER = _FolderType(file_okay=False, path_type=Path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +87,7 @@ def gen(
         return
     inputs = (file,) if deprecated is None else (file, deprecated)
     rule = "" if depfile is None else _make_rule(generated, inputs, out)
-    _write(generated, file, out, check)
+    _write(generated, out, check)
     if depfile is not None and not check:
         _write_depfile(depfile, rule)
 
@@ -117,7 +131,7 @@ def build(file: Path, sources: Sequence[Path], out: Path, build_dir: Path, jobs:
     from . import build as build_stage
 
     generated = _generated(file)
-    _write(generated, file, out, check=False)
+    _write(generated, out, check=False)
     paths = tuple(f.path for f in generated.files)
     request = build_stage.Request(generated.plan, out, paths, tuple(sources), build_dir, jobs)
     try:
@@ -208,9 +222,10 @@ def _print(diagnostics: Iterable[Diagnostic]) -> None:
         click.echo(diagnostic.render(), err=True)
 
 
-def _write(generated: Generated, file: Path, out: Path, check: bool) -> None:
-    # The space ends the name: 'ops.yaml' must not own what 'ops.yaml2' made.
-    owner = f"{writer.BANNER} from {file.name} "
+def _write(generated: Generated, out: Path, check: bool) -> None:
+    # As the banner says it. The space ends the name: 'ops' must not own what 'ops2' made.
+    origin = f"{generated.plan.source} for {generated.plan.library.module}"
+    owner = f"{writer.BANNER} from {origin} "
     try:
         changes = writer.write(generated.files, out, check, owner)
     except writer.WriteError as error:

@@ -151,15 +151,19 @@ def _changed(texts: dict[str, str], out: Path) -> Iterable[FileChange]:
 
 
 def _stale(texts: dict[str, str], out: Path, owner: str) -> Iterable[FileChange]:
-    """What an earlier run left: it carries `owner`."""
-    for folder, _, names in os.walk(out):
-        relative = Path(folder).relative_to(out)
-        paths = {name: (relative / name).as_posix() for name in sorted(names)}
-        unknown = [name for name in paths if paths[name] not in texts]
-        owned = [name for name in unknown if _is_owned(Path(folder, name), owner)]
-        for name in owned:
-            before = _read(Path(folder, name)) or b""
-            yield FileChange(paths[name], ChangeKind.REMOVED, _decoded(before), "")
+    """What an earlier run left: it carries `owner`, and stands where files of this run do.
+
+    Other folders below `out` may be the output of others.
+    """
+    folders = {PurePosixPath(), *(PurePosixPath(path).parent for path in texts)}
+    for folder in sorted(folders):
+        place = out / folder
+        names = sorted(os.listdir(place)) if place.is_dir() else []
+        unknown = [folder / name for name in names if str(folder / name) not in texts]
+        for path in unknown:
+            if _is_owned(out / path, owner):
+                before = _read(out / path) or b""
+                yield FileChange(str(path), ChangeKind.REMOVED, _decoded(before), "")
 
 
 def _is_owned(path: Path, owner: str) -> bool:

@@ -106,10 +106,37 @@ def test_check_prints_a_diff_and_writes_nothing(ops: Path, out: Path) -> None:
 def test_what_is_no_longer_generated_goes(ops: Path, out: Path) -> None:
     run("gen", ops, "--out", out)
     (out / "mine.cpp").write_text("// mine\n")
-    ops.write_text(GOOD.replace("tiny_ops", "small_ops"))
+    (out / "tiny_ops/py.typed").rename(out / "tiny_ops/old.typed")
+    before = tree(out)
+    ops.write_text(GOOD.replace("tiny_ops", "tiny_ops, shards: 2"))
+    assert run("gen", ops, "--out", out).exit_code == 0
+    more = {*before, "tiny_ops/py.typed", "tiny_ops_functions_1.cpp"} - {"tiny_ops/old.typed"}
+    assert set(tree(out)) == more
+    ops.write_text(GOOD)
     assert run("gen", ops, "--out", out, "--check").exit_code == 1
     assert run("gen", ops, "--out", out).exit_code == 0
-    assert [path for path in tree(out) if not path.startswith("small_ops")] == ["mine.cpp"]
+    assert set(tree(out)) == more - {"tiny_ops_functions_1.cpp"}
+
+
+def test_libraries_of_files_of_one_name_keep_their_files(tmp_path: Path, out: Path) -> None:
+    for module in ("aa_ops", "bb_ops"):
+        (tmp_path / module).mkdir()
+        (tmp_path / module / "ops.yaml").write_text(GOOD.replace("tiny_ops", module))
+    run("gen", tmp_path / "aa_ops/ops.yaml", "--out", out)
+    first = tree(out)
+    run("gen", tmp_path / "bb_ops/ops.yaml", "--out", out)
+    both = tree(out)
+    assert len(both) == 2 * len(first) and first.items() < both.items()
+    # The same library a second time, in a folder above.
+    run("gen", tmp_path / "aa_ops/ops.yaml", "--out", tmp_path)
+    assert tree(out) == both
+
+
+@pytest.mark.parametrize("name", ["", __file__])
+def test_an_output_that_is_no_folder_is_a_usage_error(name: str, ops: Path) -> None:
+    result = run("gen", ops, "--out", name)
+    assert result.exit_code == 2 and "Invalid value for '--out'" in result.stderr
+    assert sorted(ops.parent.iterdir()) == [ops]
 
 
 def test_bad_input_says_where_and_writes_nothing(tmp_path: Path, ops: Path, out: Path) -> None:
