@@ -83,7 +83,9 @@ def gen(
         raise click.UsageError("Missing option '--out'.")
     generated = _generated(file, deprecated)
     if list_outputs:
-        click.echo("".join(f"{out / f.path}\n" for f in generated.files), nl=False)
+        listed = "".join(f"{out / f.path}\n" for f in generated.files)
+        # As bytes: a path need not be UTF-8.
+        click.echo(os.fsencode(listed), nl=False)
         return
     inputs = (file,) if deprecated is None else (file, deprecated)
     rule = "" if depfile is None else _make_rule(generated, inputs, out)
@@ -139,7 +141,7 @@ def build(file: Path, sources: Sequence[Path], out: Path, build_dir: Path, jobs:
     except build_stage.BuildError as error:
         click.echo(f"opbind build: {error}", err=True)
         raise Exit(1) from None
-    click.echo(package)
+    click.echo(os.fsencode(package))
 
 
 @main.command()
@@ -193,7 +195,13 @@ def _planned(file: Path, deprecated: Path | None) -> plan.BindingPlan:
     verify.verify(planned, diagnostics)
     _stop_on_errors(diagnostics)
     _print(diagnostics.sorted())
-    return planned
+    return replace(planned, source=_spelled(planned.source))
+
+
+def _spelled(name: str) -> str:
+    """A file's name as generated files have it: one line of UTF-8, whatever its bytes are."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]", "\ufffd", text)
 
 
 def _with_deprecated(raw: loader.RawFile, path: Path, diagnostics: Diagnostics) -> loader.RawFile:

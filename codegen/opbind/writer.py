@@ -146,7 +146,7 @@ def _changed(texts: dict[str, str], out: Path) -> Iterable[FileChange]:
         before = _read(out / path)
         if before is None:
             yield FileChange(path, ChangeKind.CREATED, "", text)
-        elif before != text.encode():
+        elif before != _encoded(text):
             yield FileChange(path, ChangeKind.UPDATED, _decoded(before), text)
 
 
@@ -314,7 +314,7 @@ def _stage(target: Path, text: str) -> Path:
     temporary = _beside(target)
     try:
         with open(temporary, "xb") as file:
-            file.write(text.encode())
+            file.write(_encoded(text))
         if target.exists():
             shutil.copymode(target, temporary)
     except BaseException:
@@ -354,6 +354,11 @@ def _read(path: Path) -> bytes | None:
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "it is no regular file", str(path))
     return path.read_bytes()
+
+
+def _encoded(text: str) -> bytes:
+    # A depfile holds paths, which need not be UTF-8.
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _decoded(data: bytes) -> str:
