@@ -9,7 +9,8 @@ from __future__ import annotations
 import gc
 import os
 import re
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,30 @@ class Generated:
     files: tuple[render.RenderedFile, ...]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Command(click.Group):
+    """Says in one line that the standard input or output is of no use."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().main(*args, **kwargs)
+        except RuntimeError:
+            # What click makes of an input that was closed before we began.
+            if sys.stdin is not None:
+                raise
+            click.echo("opbind: cannot read the standard input: it is closed", err=True)
+        except OSError as error:
+            # The stages answer for the files that they read and write.
+            if error.filename is not None:
+                raise
+            # What is still to be written would fail once more when Python ends.
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), sys.stdout.fileno())
+            reason = error.strerror or error
+            click.echo(f"opbind: cannot write the standard output: {reason}", err=True)
+        sys.exit(2)
+
+
+@click.group(cls=_Command, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="opbind")
 @click.pass_context
 def main(context: click.Context) -> None:
@@ -102,7 +126,7 @@ def schema(file: Iterable[bytes], format_: str) -> None:
 
     `status` prints one line for each: ok, warn or error, then its fields after tabs.
     """
-    lines = (line.decode("utf-8", "surrogateescape") for line in file)
+    lines = (line.decode("utf-8", "surrogateescape") for line in _read_lines(file))
     is_good = True
     for line in parser.read_schema_lines(lines):
         is_good = is_good and line.status != "error"
@@ -174,6 +198,14 @@ def reference(format_: str, out: Path | None, check: bool) -> None:
     if check and change is not None:
         click.echo(change.diff(), nl=False)
         raise Exit(1)
+
+
+def _read_lines(file: Iterable[bytes]) -> Iterator[bytes]:
+    try:
+        yield from file
+    except OSError as error:
+        click.echo(f"opbind: cannot read the schemas: {error.strerror or error}", err=True)
+        raise Exit(2) from None
 
 
 def _planned(file: Path, deprecated: Path | None) -> plan.BindingPlan:

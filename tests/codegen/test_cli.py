@@ -275,6 +275,43 @@ def test_schema_status_has_one_line_for_each(tmp_path: Path) -> None:
     assert result.stderr == ""
 
 
+def shell(command: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """`command` in bash, with $1 and so on for `arguments`."""
+    opbind = f"{sys.executable} -m opbind"
+    words = ["bash", "-c", command.replace("opbind", opbind), *("-", *map(str, arguments))]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize(
+    "words", ["schema $2", "gen $1 --dump-plan", "gen $1 --out o --list-outputs", "reference", "-h"]
+)
+def test_an_output_that_is_full(words: str, ops: Path, tmp_path: Path) -> None:
+    schemas = tmp_path / "schemas"
+    schemas.write_text("f(Tensor self) -> Tensor\n")
+    done = shell(f"opbind {words} > /dev/full", ops, schemas)
+    message = "opbind: cannot write the standard output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (2, message)
+
+
+def test_an_input_that_is_closed() -> None:
+    done = shell("opbind schema <&-")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "opbind: cannot read the standard input: it is closed\n"
+
+
+def test_an_input_that_cannot_be_read(tmp_path: Path) -> None:
+    done = shell('opbind schema 0> "$1"', tmp_path / "empty")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("opbind: cannot read the schemas: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_that_left_is_no_news(ops: Path) -> None:
+    done = shell('opbind gen "$1" --dump-plan | true; exit ${PIPESTATUS[0]}', ops)
+    assert done.returncode in (0, 1) and done.stderr == ""
+
+
 def test_the_package_is_a_command() -> None:
     command = [sys.executable, "-m", "opbind", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
