@@ -111,11 +111,16 @@ def gen(
         # As bytes: a path need not be UTF-8.
         click.echo(os.fsencode(listed), nl=False)
         return
+    if depfile is None or check:
+        _write(generated, out, check)
+        return
     inputs = (file,) if deprecated is None else (file, deprecated)
-    rule = "" if depfile is None else _make_rule(generated, inputs, out)
+    _refuse_to_replace(depfile, inputs, generated, out)
+    rule = _make_rule(generated, inputs, out)
+    # Tried first: nothing is written if it cannot be.
+    _write_depfile(depfile, rule, is_trial=True)
     _write(generated, out, check)
-    if depfile is not None and not check:
-        _write_depfile(depfile, rule)
+    _write_depfile(depfile, rule)
 
 
 @main.command()
@@ -293,9 +298,23 @@ def _make_rule(generated: Generated, files: Sequence[Path], out: Path) -> str:
     return f"{targets}: {' '.join(_escaped(p, ' #:') for p in inputs)}\n"
 
 
-def _write_depfile(depfile: Path, rule: str) -> None:
+def _refuse_to_replace(
+    depfile: Path, inputs: Sequence[Path], generated: Generated, out: Path
+) -> None:
+    """A depfile in the place of an input or output, or of a folder of one, would destroy it."""
+    place = Path(os.path.realpath(depfile))
+    outputs = [out / f.path for f in generated.files]
+    for path in (*inputs, *outputs):
+        taken = Path(os.path.realpath(path))
+        if taken in (place, *place.parents) or place in taken.parents:
+            what = "input" if path in inputs else "output"
+            message = f"'{depfile}' is in the place of the {what} '{path}'"
+            raise click.BadParameter(message, param_hint="--depfile")
+
+
+def _write_depfile(depfile: Path, rule: str, is_trial: bool = False) -> None:
     try:
-        writer.write_text(depfile, rule)
+        (writer.try_text if is_trial else writer.write_text)(depfile, rule)
     except writer.WriteError as error:
         click.echo(f"opbind: {error}", err=True)
         raise Exit(2) from None

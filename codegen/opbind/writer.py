@@ -121,6 +121,21 @@ def write_text(path: Path, text: str, check: bool = False) -> FileChange | None:
     return changes[0] if changes else None
 
 
+def try_text(path: Path, text: str) -> None:
+    """Raise WriteError if `write_text` of the same would now; leave nothing behind."""
+    path = Path(os.path.realpath(path))
+    staged: list[Path] = []
+    made: list[Path] = []
+    try:
+        if _read(path) != _encoded(text):
+            _make_folder(path.parent, made)
+            staged.append(_stage(path, text))
+    except OSError as error:
+        raise WriteError(_explain(error, path)) from error
+    finally:
+        _discard(staged, made)
+
+
 def _by_path(files: Iterable[OutputFile]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for file in files:

@@ -228,6 +228,41 @@ def test_a_depfile_keeps_the_bytes_of_paths(ops: Path, out: Path, tmp_path: Path
     assert bytes(odd) in (tmp_path / "gen.d").read_bytes().split()
 
 
+@pytest.mark.parametrize(
+    ("depfile", "what"),
+    [
+        ("ops.yaml", "input"),
+        ("link", "input"),
+        ("out/tiny_ops_module.cpp", "output"),
+        ("out/../out/tiny_ops_module.cpp/gen.d", "output"),
+        ("out", "output"),
+    ],
+)
+def test_a_depfile_replaces_no_input_or_output(
+    depfile: str, what: str, ops: Path, out: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(ops)
+    before = tree(tmp_path)
+    result = run("gen", ops, "--out", out, "--depfile", tmp_path / depfile)
+    assert result.exit_code == 2 and f"is in the place of the {what} '" in result.stderr
+    assert tree(tmp_path) == before and not out.exists()
+
+
+def test_a_depfile_that_cannot_be_written(ops: Path, out: Path, tmp_path: Path) -> None:
+    old = tmp_path / "file"
+    old.write_text("")
+    result = run("gen", ops, "--out", out, "--depfile", old / "gen.d")
+    assert result.exit_code == 2 and result.stderr.startswith("opbind: cannot write ")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("place", ["out/gen.d", "deps/deep/gen.d"])
+def test_a_depfile_in_a_new_folder(place: str, ops: Path, out: Path, tmp_path: Path) -> None:
+    assert run("gen", ops, "--out", out, "--depfile", tmp_path / place).exit_code == 0
+    assert len(tree(out)) == 7 + (place == "out/gen.d")
+    assert (tmp_path / place).read_text().startswith(str(out))
+
+
 def test_line_ends_and_a_byte_order_mark_do_not_matter(ops: Path, out: Path) -> None:
     run("gen", ops, "--out", out)
     ops.write_bytes(b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode())
