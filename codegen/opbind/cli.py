@@ -100,6 +100,14 @@ def gen(
     depfile: Path | None,
 ) -> None:
     """Generate the C++ sources and the Python package of FILE."""
+    given = {
+        "--dump-plan": dump_plan,
+        "--list-outputs": list_outputs,
+        "--check": check,
+        "--depfile": depfile is not None,
+        "--out": out is not None,
+    }
+    _refuse_together([option for option, is_given in given.items() if is_given])
     if dump_plan:
         click.echo(plan.dump(_planned(file, deprecated)), nl=False)
         return
@@ -203,6 +211,14 @@ def reference(format_: str, out: Path | None, check: bool) -> None:
     if check and change is not None:
         click.echo(change.diff(), nl=False)
         raise Exit(1)
+
+
+def _refuse_together(options: Sequence[str]) -> None:
+    """What prints instead of writing leaves no use for what says how to write."""
+    for option, useful in (("--dump-plan", ()), ("--list-outputs", ("--out",))):
+        others = [other for other in options if other not in (option, *useful)]
+        if option in options and others:
+            raise click.UsageError(f"'{option}' and '{others[0]}' cannot be given together.")
 
 
 def _read_lines(file: Iterable[bytes]) -> Iterator[bytes]:

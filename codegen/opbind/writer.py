@@ -320,6 +320,8 @@ def _make_folder(folder: Path, made: list[Path]) -> None:
     """As mkdir(parents=True), noting what was made, outermost first."""
     missing = [f for f in (folder, *folder.parents) if not f.exists()]
     for path in reversed(missing):
+        if path.is_symlink():
+            raise FileExistsError(errno.EEXIST, "it is a link that leads nowhere", str(path))
         path.mkdir(exist_ok=True)
         made.append(path)
 

@@ -82,6 +82,23 @@ def test_dump_plan_needs_no_output_folder(ops: Path) -> None:
     assert "half" in dumped.stdout and "add" in dumped.stdout
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--out o --list-outputs --check",
+        "--out o --list-outputs --depfile d",
+        "--dump-plan --list-outputs",
+        "--dump-plan --check",
+        "--dump-plan --depfile d",
+        "--dump-plan --out o",
+    ],
+)
+def test_options_that_would_be_ignored(words: str, ops: Path) -> None:
+    result = run("gen", ops, *words.split())
+    assert result.exit_code == 2 and "cannot be given together" in result.stderr
+    assert result.stdout == ""
+
+
 def test_gen_needs_an_output_folder(ops: Path) -> None:
     result = run("gen", ops)
     assert result.exit_code == 2

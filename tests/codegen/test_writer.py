@@ -155,6 +155,13 @@ def test_a_file_where_a_folder_is_needed(tmp_path: Path) -> None:
     assert tree(tmp_path) == {"p": "a file"}
 
 
+@pytest.mark.parametrize("place", ["link", "link/below"])
+def test_a_link_that_leads_nowhere(place: str, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(WriteError, match=r"/link: it is a link that leads nowhere$"):
+        write([Rendered("a", "x")], tmp_path / place)
+
+
 def test_a_folder_where_a_file_is_needed(tmp_path: Path) -> None:
     (tmp_path / "p").mkdir()
     with pytest.raises(WriteError, match=r"cannot write .*p: "):
