@@ -7,10 +7,13 @@ written. A traceback means a bug.
 from __future__ import annotations
 
 import gc
+import os
 import re
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
 from click.exceptions import Exit
@@ -19,7 +22,19 @@ from . import loader, parser, plan, render, verify, writer
 from .errors import Diagnostic, Diagnostics
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+class _FolderType(click.Path):
+    """A folder that is there or can be made."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        # Path("") is '.', which nobody who gives an unset variable means.
+        if value == "":
+            self.fail("the name of a folder is empty", param, ctx)
+        return Path(os.fsdecode(super().convert(value, param, ctx)))
+
+
+_FOLDER = _FolderType(file_okay=False, path_type=Path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +45,30 @@ class Generated:
     files: tuple[render.RenderedFile, ...]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Command(click.Group):
+    """Says in one line that the standard input or output is of no use."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().main(*args, **kwargs)
+        except RuntimeError:
+            # What click makes of an input that was closed before we began.
+            if sys.stdin is not None:
+                raise
+            click.echo("opbind: cannot read the standard input: it is closed", err=True)
+        except OSError as error:
+            # The stages answer for the files that they read and write.
+            if error.filename is not None:
+                raise
+            # What is still to be written would fail once more when Python ends.
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), sys.stdout.fileno())
+            reason = error.strerror or error
+            click.echo(f"opbind: cannot write the standard output: {reason}", err=True)
+        sys.exit(2)
+
+
+@click.group(cls=_Command, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="opbind")
 @click.pass_context
 def main(context: click.Context) -> None:
@@ -62,6 +100,14 @@ def gen(
     depfile: Path | None,
 ) -> None:
     """Generate the C++ sources and the Python package of FILE."""
+    given = {
+        "--dump-plan": dump_plan,
+        "--list-outputs": list_outputs,
+        "--check": check,
+        "--depfile": depfile is not None,
+        "--out": out is not None,
+    }
+    _refuse_together([option for option, is_given in given.items() if is_given])
     if dump_plan:
         click.echo(plan.dump(_planned(file, deprecated)), nl=False)
         return
@@ -69,13 +115,20 @@ def gen(
         raise click.UsageError("Missing option '--out'.")
     generated = _generated(file, deprecated)
     if list_outputs:
-        click.echo("".join(f"{out / f.path}\n" for f in generated.files), nl=False)
+        listed = "".join(f"{out / f.path}\n" for f in generated.files)
+        # As bytes: a path need not be UTF-8.
+        click.echo(os.fsencode(listed), nl=False)
+        return
+    if depfile is None or check:
+        _write(generated, out, check)
         return
     inputs = (file,) if deprecated is None else (file, deprecated)
-    rule = "" if depfile is None else _make_rule(generated, inputs, out)
-    _write(generated, file, out, check)
-    if depfile is not None and not check:
-        _write_depfile(depfile, rule)
+    _refuse_to_replace(depfile, inputs, generated, out)
+    rule = _make_rule(generated, inputs, out)
+    # Tried first: nothing is written if it cannot be.
+    _write_depfile(depfile, rule, is_trial=True)
+    _write(generated, out, check)
+    _write_depfile(depfile, rule)
 
 
 @main.command()
@@ -86,7 +139,7 @@ def schema(file: Iterable[bytes], format_: str) -> None:
 
     `status` prints one line for each: ok, warn or error, then its fields after tabs.
     """
-    lines = (line.decode("utf-8", "surrogateescape") for line in file)
+    lines = (line.decode("utf-8", "surrogateescape") for line in _read_lines(file))
     is_good = True
     for line in parser.read_schema_lines(lines):
         is_good = is_good and line.status != "error"
@@ -117,7 +170,7 @@ def build(file: Path, sources: Sequence[Path], out: Path, build_dir: Path, jobs:
     from . import build as build_stage
 
     generated = _generated(file)
-    _write(generated, file, out, check=False)
+    _write(generated, out, check=False)
     paths = tuple(f.path for f in generated.files)
     request = build_stage.Request(generated.plan, out, paths, tuple(sources), build_dir, jobs)
     try:
@@ -125,7 +178,7 @@ def build(file: Path, sources: Sequence[Path], out: Path, build_dir: Path, jobs:
     except build_stage.BuildError as error:
         click.echo(f"opbind build: {error}", err=True)
         raise Exit(1) from None
-    click.echo(package)
+    click.echo(os.fsencode(package))
 
 
 @main.command()
@@ -160,6 +213,22 @@ def reference(format_: str, out: Path | None, check: bool) -> None:
         raise Exit(1)
 
 
+def _refuse_together(options: Sequence[str]) -> None:
+    """What prints instead of writing leaves no use for what says how to write."""
+    for option, useful in (("--dump-plan", ()), ("--list-outputs", ("--out",))):
+        others = [other for other in options if other not in (option, *useful)]
+        if option in options and others:
+            raise click.UsageError(f"'{option}' and '{others[0]}' cannot be given together.")
+
+
+def _read_lines(file: Iterable[bytes]) -> Iterator[bytes]:
+    try:
+        yield from file
+    except OSError as error:
+        click.echo(f"opbind: cannot read the schemas: {error.strerror or error}", err=True)
+        raise Exit(2) from None
+
+
 def _planned(file: Path, deprecated: Path | None) -> plan.BindingPlan:
     """The plan of `file`; stops where an error was found.
 
@@ -179,7 +248,13 @@ def _planned(file: Path, deprecated: Path | None) -> plan.BindingPlan:
     verify.verify(planned, diagnostics)
     _stop_on_errors(diagnostics)
     _print(diagnostics.sorted())
-    return planned
+    return replace(planned, source=_spelled(planned.source))
+
+
+def _spelled(name: str) -> str:
+    """A file's name as generated files have it: one line of UTF-8, whatever its bytes are."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]", "\ufffd", text)
 
 
 def _with_deprecated(raw: loader.RawFile, path: Path, diagnostics: Diagnostics) -> loader.RawFile:
@@ -208,9 +283,10 @@ def _print(diagnostics: Iterable[Diagnostic]) -> None:
         click.echo(diagnostic.render(), err=True)
 
 
-def _write(generated: Generated, file: Path, out: Path, check: bool) -> None:
-    # The space ends the name: 'ops.yaml' must not own what 'ops.yaml2' made.
-    owner = f"{writer.BANNER} from {file.name} "
+def _write(generated: Generated, out: Path, check: bool) -> None:
+    # As the banner says it. The space ends the name: 'ops' must not own what 'ops2' made.
+    origin = f"{generated.plan.source} for {generated.plan.library.module}"
+    owner = f"{writer.BANNER} from {origin} "
     try:
         changes = writer.write(generated.files, out, check, owner)
     except writer.WriteError as error:
@@ -238,9 +314,23 @@ def _make_rule(generated: Generated, files: Sequence[Path], out: Path) -> str:
     return f"{targets}: {' '.join(_escaped(p, ' #:') for p in inputs)}\n"
 
 
-def _write_depfile(depfile: Path, rule: str) -> None:
+def _refuse_to_replace(
+    depfile: Path, inputs: Sequence[Path], generated: Generated, out: Path
+) -> None:
+    """A depfile in the place of an input or output, or of a folder of one, would destroy it."""
+    place = Path(os.path.realpath(depfile))
+    outputs = [out / f.path for f in generated.files]
+    for path in (*inputs, *outputs):
+        taken = Path(os.path.realpath(path))
+        if taken in (place, *place.parents) or place in taken.parents:
+            what = "input" if path in inputs else "output"
+            message = f"'{depfile}' is in the place of the {what} '{path}'"
+            raise click.BadParameter(message, param_hint="--depfile")
+
+
+def _write_depfile(depfile: Path, rule: str, is_trial: bool = False) -> None:
     try:
-        writer.write_text(depfile, rule)
+        (writer.try_text if is_trial else writer.write_text)(depfile, rule)
     except writer.WriteError as error:
         click.echo(f"opbind: {error}", err=True)
         raise Exit(2) from None

@@ -121,6 +121,21 @@ def write_text(path: Path, text: str, check: bool = False) -> FileChange | None:
     return changes[0] if changes else None
 
 
+def try_text(path: Path, text: str) -> None:
+    """Raise WriteError if `write_text` of the same would now; leave nothing behind."""
+    path = Path(os.path.realpath(path))
+    staged: list[Path] = []
+    made: list[Path] = []
+    try:
+        if _read(path) != _encoded(text):
+            _make_folder(path.parent, made)
+            staged.append(_stage(path, text))
+    except OSError as error:
+        raise WriteError(_explain(error, path)) from error
+    finally:
+        _discard(staged, made)
+
+
 def _by_path(files: Iterable[OutputFile]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for file in files:
@@ -146,20 +161,24 @@ def _changed(texts: dict[str, str], out: Path) -> Iterable[FileChange]:
         before = _read(out / path)
         if before is None:
             yield FileChange(path, ChangeKind.CREATED, "", text)
-        elif before != text.encode():
+        elif before != _encoded(text):
             yield FileChange(path, ChangeKind.UPDATED, _decoded(before), text)
 
 
 def _stale(texts: dict[str, str], out: Path, owner: str) -> Iterable[FileChange]:
-    """What an earlier run left: it carries `owner`."""
-    for folder, _, names in os.walk(out):
-        relative = Path(folder).relative_to(out)
-        paths = {name: (relative / name).as_posix() for name in sorted(names)}
-        unknown = [name for name in paths if paths[name] not in texts]
-        owned = [name for name in unknown if _is_owned(Path(folder, name), owner)]
-        for name in owned:
-            before = _read(Path(folder, name)) or b""
-            yield FileChange(paths[name], ChangeKind.REMOVED, _decoded(before), "")
+    """What an earlier run left: it carries `owner`, and stands where files of this run do.
+
+    Other folders below `out` may be the output of others.
+    """
+    folders = {PurePosixPath(), *(PurePosixPath(path).parent for path in texts)}
+    for folder in sorted(folders):
+        place = out / folder
+        names = sorted(os.listdir(place)) if place.is_dir() else []
+        unknown = [folder / name for name in names if str(folder / name) not in texts]
+        for path in unknown:
+            if _is_owned(out / path, owner):
+                before = _read(out / path) or b""
+                yield FileChange(str(path), ChangeKind.REMOVED, _decoded(before), "")
 
 
 def _is_owned(path: Path, owner: str) -> bool:
@@ -301,6 +320,8 @@ def _make_folder(folder: Path, made: list[Path]) -> None:
     """As mkdir(parents=True), noting what was made, outermost first."""
     missing = [f for f in (folder, *folder.parents) if not f.exists()]
     for path in reversed(missing):
+        if path.is_symlink():
+            raise FileExistsError(errno.EEXIST, "it is a link that leads nowhere", str(path))
         path.mkdir(exist_ok=True)
         made.append(path)
 
@@ -310,7 +331,7 @@ def _stage(target: Path, text: str) -> Path:
     temporary = _beside(target)
     try:
         with open(temporary, "xb") as file:
-            file.write(text.encode())
+            file.write(_encoded(text))
         if target.exists():
             shutil.copymode(target, temporary)
     except BaseException:
@@ -350,6 +371,11 @@ def _read(path: Path) -> bytes | None:
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "it is no regular file", str(path))
     return path.read_bytes()
+
+
+def _encoded(text: str) -> bytes:
+    # A depfile holds paths, which need not be UTF-8.
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _decoded(data: bytes) -> str:

@@ -57,20 +57,16 @@ def test_line_ends_count(tmp_path: Path) -> None:
 
 def test_removes_only_what_the_owner_made(tmp_path: Path) -> None:
     other = MARK.replace("ops.yaml", "ops.yaml2")
-    write([Rendered("old/deep/a.cpp", MARK), Rendered("b.cpp", MARK)], tmp_path)
-    (tmp_path / "old/hand.cpp").write_text("mine")
+    old = [Rendered(path, MARK) for path in ("p/a.cpp", "p/old.cpp", "old.cpp", "q/deep/a.cpp")]
+    write([*old, Rendered("b.cpp", MARK)], tmp_path)
+    (tmp_path / "p/hand.cpp").write_text("mine")
     (tmp_path / "c.cpp").write_text(other)
-    changes = write([Rendered("b.cpp", MARK)], tmp_path, owner=f"{BANNER} from ops.yaml ")
-    assert kinds(changes) == {"old/deep/a.cpp": ChangeKind.REMOVED}
-    assert tree(tmp_path) == {"b.cpp": MARK, "c.cpp": other, "old/hand.cpp": "mine"}
-    assert not (tmp_path / "old/deep").exists()
-
-
-def test_removes_the_marker_of_a_removed_package(tmp_path: Path) -> None:
-    write([Rendered("p/__init__.py", MARK), Rendered("p/py.typed", MARK)], tmp_path)
-    write([Rendered("q/__init__.py", MARK), Rendered("q/py.typed", MARK)], tmp_path)
-    assert sorted(tree(tmp_path)) == ["q/__init__.py", "q/py.typed"]
-    assert not (tmp_path / "p").exists()
+    new = [Rendered("b.cpp", MARK), Rendered("p/a.cpp", MARK)]
+    changes = write(new, tmp_path, owner=f"{BANNER} from ops.yaml ")
+    # A folder that holds no file of this run, q, is not looked at.
+    assert kinds(changes) == {"old.cpp": ChangeKind.REMOVED, "p/old.cpp": ChangeKind.REMOVED}
+    kept = {"b.cpp": MARK, "p/a.cpp": MARK, "q/deep/a.cpp": MARK}
+    assert tree(tmp_path) == {**kept, "c.cpp": other, "p/hand.cpp": "mine"}
 
 
 def test_check_only_records(tmp_path: Path) -> None:
@@ -157,6 +153,13 @@ def test_a_file_where_a_folder_is_needed(tmp_path: Path) -> None:
     with pytest.raises(WriteError, match="cannot write"):
         write([Rendered("b", "x"), Rendered("p/a", "x")], tmp_path)
     assert tree(tmp_path) == {"p": "a file"}
+
+
+@pytest.mark.parametrize("place", ["link", "link/below"])
+def test_a_link_that_leads_nowhere(place: str, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(WriteError, match=r"/link: it is a link that leads nowhere$"):
+        write([Rendered("a", "x")], tmp_path / place)
 
 
 def test_a_folder_where_a_file_is_needed(tmp_path: Path) -> None:

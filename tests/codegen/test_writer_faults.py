@@ -92,13 +92,14 @@ def test_a_folder_that_cannot_be_made(plain_user: Path) -> None:
 
 
 def test_a_read_only_folder_below(plain_user: Path) -> None:
-    write([Rendered("a", "old"), Rendered("pkg/b", MARK)], plain_user)
+    kept = Rendered("pkg/kept", MARK)
+    write([Rendered("a", "old"), Rendered("pkg/b", MARK), kept], plain_user)
     (plain_user / "pkg").chmod(0o500)
-    for files in ([Rendered("a", "new"), Rendered("pkg/b", "new")], [Rendered("a", "new")]):
+    for files in ([kept, Rendered("pkg/b", "new")], [kept, Rendered("a", "new")]):
         # The second removes what it no longer makes.
         with pytest.raises(WriteError, match=r"pkg/.*permission denied"):
             write(files, plain_user)
-        assert tree(plain_user) == {"a": "old", "pkg/b": MARK}
+        assert tree(plain_user) == {"a": "old", "pkg/b": MARK, "pkg/kept": MARK}
 
 
 def test_check_needs_no_permission_to_write(plain_user: Path) -> None:
@@ -147,7 +148,7 @@ def test_a_small_disk(ops: Path, tmp_path: Path) -> None:
 def test_a_step_that_fails_is_undone(
     step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write([Rendered("a", "old"), Rendered("gone/x", MARK), Rendered("c", "old")], tmp_path)
+    write([Rendered("a", "old"), Rendered("gone", MARK), Rendered("c", "old")], tmp_path)
     before = tree(tmp_path)
     replace, calls = os.replace, iter(range(1, 100))
 
