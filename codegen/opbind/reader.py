@@ -347,6 +347,10 @@ class Reader:
         """A type and all that stands behind it: `?`, `[]`, `[N]`, alias marks."""
         self._depth += 1
         result, start = self._base(), self._current
+        if start.kind is Kind.NAME:
+            # Most types are plain, and a name follows.
+            self._depth -= 1
+            return _Marked(result, (None,))
         marks = [self._alias_mark()]
         if marks[0] is not None and _takes_no_mark(result):
             message = f"PyTorch's parser refuses an alias mark of {shortened(str(result))}"
