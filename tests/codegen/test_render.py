@@ -130,7 +130,7 @@ constexpr FunctionSignatures kScale = {.name = "scale", .signatures = kScaleSign
 static_assert(
     host::same_types<at::_ops::scale::schema,
                      at::Tensor(const at::Tensor&, double)>,
-    "scale(Tensor self, float alpha=1.0) -> Tensor differs from torch's");
+    "scale has other types in torch");
 at::Tensor dispatch_scale(const at::Tensor& self, double alpha) {
   return without_gil(host::hold(self), [&] { return at::_ops::scale::call(self, alpha); });
 }
