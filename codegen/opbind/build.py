@@ -125,8 +125,8 @@ def _only_build_in(folder: Path) -> Iterator[None]:
 
 def find_toolchain(*, with_torch: bool = True) -> Toolchain:
     """Raises BuildError that names what is missing and how it is usually installed."""
-    torch = find_torch() if with_torch else None
-    return Toolchain(_find_compiler(), _find_python_include(), torch)
+    compiler, include = _find_compiler(), _find_python_include()
+    return Toolchain(compiler, include, find_torch() if with_torch else None)
 
 
 def find_torch() -> Torch:

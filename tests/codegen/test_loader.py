@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from pathlib import Path
 
 import pytest
@@ -222,12 +221,10 @@ def test_aliases_cannot_explode() -> None:
     ],
     ids=lambda text: repr(f"{text[:8]}..{text[-8:]}"),
 )
-def test_no_input_takes_long(text: str) -> None:
-    start = time.monotonic()
+def test_no_input_is_too_long_or_too_deep(text: str) -> None:
     diagnostics = Diagnostics()
     parse_file(load(text, "ops.yaml", diagnostics), diagnostics)
     assert diagnostics.has_errors
-    assert time.monotonic() - start < 10
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

@@ -366,11 +366,9 @@ def _check(call: Call) -> str:
     if not call.torch_type:
         return ""
     types = tuple(parameter.type for parameter in call.signature.parameters)
-    returned = f"{' ' * 21}{call.signature.return_type}("
-    if not _fits(returned):
-        # The first type of a tuple, or the whole name of another one.
-        name, *elements = re.split(r"(?<=std::tuple<)|, ", call.signature.return_type)
-        returned = wrapped(name, tuple(elements), "(", 21)
+    # The first type of a tuple, or the whole name of another one.
+    name, *elements = re.split(r"(?<=std::tuple<)|, ", call.signature.return_type)
+    returned = wrapped(name, tuple(elements), "(", 21)
     opening = f"    host::same_types<{call.torch_type},\n{returned}"
     said = f"{call.op.schema.name} has other types in torch"
     text = "\n    ".join(string_literals(said, COLUMNS - len("    );")))
