@@ -1,7 +1,8 @@
 """Changes single lines of the runtime at random, and tells which changes no test notices.
 
-    make mutation                                   40 changes, another seed each time
     .venv/bin/python tests/mutation/run.py --seed 7 --count 40 --out build/mutation.json
+
+Without --seed it is another one each time.
 
 Each change is made in a copy of the checkout, built and tested: first what runs without torch
 (tests/runtime), then the module's tests. One that does not compile says nothing and is replaced by
