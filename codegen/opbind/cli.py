@@ -6,7 +6,6 @@ written. A traceback means a bug.
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import sys
@@ -70,12 +69,8 @@ class _Command(click.Group):
 
 @click.group(cls=_Command, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="opbind")
-@click.pass_context
-def main(context: click.Context) -> None:
+def main() -> None:
     """Python bindings for C++ operators, from one YAML file of schemas."""
-    # A run keeps what it makes, all of it without cycles: looking for some takes a tenth of it.
-    gc.disable()
-    context.call_on_close(gc.enable)
 
 
 @main.command()
@@ -285,8 +280,7 @@ def _print(diagnostics: Iterable[Diagnostic]) -> None:
 
 def _write(generated: Generated, out: Path, check: bool) -> None:
     # As the banner says it. The space ends the name: 'ops' must not own what 'ops2' made.
-    origin = f"{generated.plan.source} for {generated.plan.library.module}"
-    owner = f"{writer.BANNER} from {origin} "
+    owner = f"{writer.BANNER} from {generated.plan.origin} "
     try:
         changes = writer.write(generated.files, out, check, owner)
     except writer.WriteError as error:

@@ -170,7 +170,8 @@ class _FileParser:
             self._diagnostics.add(error.diagnostic)
             return None
         is_registered = is_own and self._library.has_torch
-        refused = _unregistrable(schema) if is_registered else frozenset()
+        # What is read without a warning needs no second look.
+        refused = _unregistrable(schema) if is_registered and warnings.items else frozenset()
         for warning in warnings.items:
             if warning.message in refused:
                 self._diagnostics.add(replace(warning, severity=Severity.ERROR))

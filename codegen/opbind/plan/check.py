@@ -224,14 +224,12 @@ def _check_defaults(op: Op, library: Library) -> Iterator[Fault]:
 
 
 def _default_faults(argument: Argument) -> Iterator[Fault]:
-    row = typemap.find(argument.type)
-    if row is None or argument.default is None:
+    row, size = typemap.find(argument.type), typemap.list_size(argument.type)
+    if row is None or argument.default is None or size > _MAX_SIZE:
         return
     subject = f"argument '{argument.name}'"
-    if typemap.list_size(argument.type) > _MAX_SIZE:
-        return
     try:
-        row.default_forms(argument.default, typemap.list_size(argument.type))
+        row.default_forms(argument.default, size)
     except typemap.DefaultFault as fault:
         hint = did_you_mean(str(argument.default), fault.candidates) or fault.hint
         if argument.default.text == "None" and not isinstance(argument.type, OptionalType):

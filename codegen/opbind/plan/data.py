@@ -333,7 +333,7 @@ class FakePlan:
 class BindingPlan:
     """All that is generated for one file."""
 
-    # The input's name, for banners.
+    # The input's name.
     source: str
     library: Library
     # For declarations of kernels, as #include has them.
@@ -345,3 +345,8 @@ class BindingPlan:
     own_ops: tuple[OwnOp, ...]
     fakes: tuple[FakePlan, ...]
     structseqs: tuple[StructSeq, ...]
+
+    @property
+    def origin(self) -> str:
+        """What banners say, and whose files are whose: `ops.yaml for demo_ops`."""
+        return f"{self.source} for {self.library.module}"

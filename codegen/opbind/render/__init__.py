@@ -45,7 +45,7 @@ def template_files() -> tuple[Path, ...]:
 
 def _files(plan: BindingPlan) -> Iterator[RenderedFile]:
     module = plan.library.module
-    templates = _Templates(plan.source, module)
+    templates = _Templates(plan.origin)
     for shard in plan.shards:
         name = f"{module}_functions_{shard.index}.cpp"
         yield templates.file(name, "functions.cpp.j2", shard_view(plan, shard))
@@ -63,8 +63,8 @@ def _files(plan: BindingPlan) -> Iterator[RenderedFile]:
 class _Templates:
     """The templates, and the banner that each output begins with."""
 
-    def __init__(self, source: str, module: str) -> None:
-        self._origin = f"{source} for {module}"
+    def __init__(self, origin: str) -> None:
+        self._origin = origin
         self._environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(_template_dir(), encoding="utf-8"),
             undefined=jinja2.StrictUndefined,
