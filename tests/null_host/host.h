@@ -179,20 +179,6 @@ class TensorList {
 
 using ListOfOptionalTensors = std::vector<std::optional<Tensor>>;
 
-/// The tensor that was given, or one made of a number.
-class TensorOrNumber {
- public:
-  explicit TensorOrNumber(const Tensor& borrowed) : tensor_(&borrowed) {}
-  explicit TensorOrNumber(Tensor&& made) : made_(std::move(made)), tensor_(&made_) {}
-  TensorOrNumber(const TensorOrNumber&) = delete;
-  TensorOrNumber& operator=(const TensorOrNumber&) = delete;
-
-  operator const Tensor&() const { return *tensor_; }
-
- private:
-  Tensor made_;
-  const Tensor* tensor_;
-};
 /// Of what is_scalar takes: of no dimension. Throws as unpack_scalar.
 Tensor tensor_of_number(PyObject* object);
 

@@ -434,12 +434,12 @@ auto PythonArgs::reading(int i, Read read, Py_ssize_t element, Py_ssize_t inner)
   }
 }
 
-host::TensorOrNumber PythonArgs::tensor_or_number_slow(int i) const {
+TensorOrNumber PythonArgs::tensor_or_number_slow(int i) const {
   if (host::is_tensor(args_[i])) {
-    return host::TensorOrNumber(tensor(i));
+    return TensorOrNumber(tensor(i));
   }
   try {
-    return host::TensorOrNumber(reading(i, [&] { return host::tensor_of_number(args_[i]); }));
+    return TensorOrNumber(reading(i, [&] { return host::tensor_of_number(args_[i]); }));
   } catch (const std::overflow_error&) {
     raise_overflow(i, kScalarRange);
   }
@@ -614,28 +614,29 @@ void PythonArgs::read_elements(int i, PyObject* list, std::span<T> into,
   }
 }
 
-void PythonArgs::read_ints(int i, std::span<int64_t> into) const {
+template <class T, class Element, class Read>
+void PythonArgs::read_list(int i, std::span<T> into, const Element* DefaultValue::* elements,
+                           bool (*is_element)(PyObject*), Read read) const {
   if (args_[i] == nullptr) {
-    std::copy_n(default_of(i).ints, into.size(), into.begin());
-    return;
+    std::copy_n(default_of(i).*elements, into.size(), into.begin());
+  } else {
+    read_given(i, into, is_element, read);
   }
-  read_given(i, into, is_int, [&](PyObject* o, Py_ssize_t e) { return read_int(i, o, e); });
+}
+
+void PythonArgs::read_ints(int i, std::span<int64_t> into) const {
+  read_list(i, into, &DefaultValue::ints, is_int,
+            [&](PyObject* o, Py_ssize_t e) { return read_int(i, o, e); });
 }
 
 void PythonArgs::read_symints(int i, std::span<host::SymInt> into) const {
-  if (args_[i] == nullptr) {
-    std::copy_n(default_of(i).ints, into.size(), into.begin());
-    return;
-  }
-  read_given(i, into, is_int, [&](PyObject* o, Py_ssize_t e) { return read_symint(i, o, e); });
+  read_list(i, into, &DefaultValue::ints, is_int,
+            [&](PyObject* o, Py_ssize_t e) { return read_symint(i, o, e); });
 }
 
 void PythonArgs::read_doubles(int i, std::span<double> into) const {
-  if (args_[i] == nullptr) {
-    std::copy_n(default_of(i).doubles, into.size(), into.begin());
-    return;
-  }
-  read_given(i, into, is_double, [&](PyObject* o, Py_ssize_t e) { return read_double(i, o, e); });
+  read_list(i, into, &DefaultValue::doubles, is_double,
+            [&](PyObject* o, Py_ssize_t e) { return read_double(i, o, e); });
 }
 
 void PythonArgs::read_scalars(int i, std::span<host::Scalar> into) const {
@@ -643,11 +644,8 @@ void PythonArgs::read_scalars(int i, std::span<host::Scalar> into) const {
 }
 
 void PythonArgs::read_bools(int i, std::span<bool> into) const {
-  if (args_[i] == nullptr) {
-    std::copy_n(default_of(i).ints, into.size(), into.begin());
-    return;
-  }
-  read_given(i, into, is_bool, [&](PyObject* o, Py_ssize_t e) { return read_bool(i, o, e); });
+  read_list(i, into, &DefaultValue::ints, is_bool,
+            [&](PyObject* o, Py_ssize_t e) { return read_bool(i, o, e); });
 }
 
 void PythonArgs::read_strings(int i, std::span<std::string> into) const {

@@ -186,6 +186,25 @@ class OptionalString {
   std::optional<String> text_;
 };
 
+/// A Tensor argument for which a number may stand: the caller's tensor, borrowed, or a tensor made
+/// of the number, owned.
+class TensorOrNumber {
+ public:
+  explicit TensorOrNumber(const host::Tensor& borrowed) : tensor_(&borrowed) {}
+  explicit TensorOrNumber(host::Tensor&& made) : made_(std::move(made)), tensor_(&made_) {}
+  TensorOrNumber(const TensorOrNumber&) = delete;
+  TensorOrNumber& operator=(const TensorOrNumber&) = delete;
+
+  // For the argument of the kernel that is called in the same full expression.
+  operator const host::Tensor&() const {  // NOLINT(google-explicit-constructor): stands for it
+    return *tensor_;
+  }
+
+ private:
+  host::Tensor made_;
+  const host::Tensor* tensor_;
+};
+
 /// `Tensor[]?`.
 class OptionalTensorList {
  public:
@@ -236,9 +255,8 @@ class PythonArgs {
     return isNone(i) ? host::OptionalTensorRef() : host::OptionalTensorRef(tensor(i));
   }
   /// Where the parameter takes numbers.
-  host::TensorOrNumber tensor_or_number(int i) const {
-    return host::is_tensor_exact(args_[i]) ? host::TensorOrNumber(tensor(i))
-                                           : tensor_or_number_slow(i);
+  TensorOrNumber tensor_or_number(int i) const {
+    return host::is_tensor_exact(args_[i]) ? TensorOrNumber(tensor(i)) : tensor_or_number_slow(i);
   }
   /// Owned handles: another thread may change the list while the kernel runs.
   host::TensorList tensorlist(int i) const;
@@ -434,7 +452,7 @@ class PythonArgs {
   host::SymInt read_symint(int i, PyObject* object, Py_ssize_t element = -1) const;
   double read_double(int i, PyObject* object, Py_ssize_t element = -1) const;
   host::Scalar read_scalar(int i, PyObject* object, Py_ssize_t element = -1) const;
-  host::TensorOrNumber tensor_or_number_slow(int i) const;
+  TensorOrNumber tensor_or_number_slow(int i) const;
   std::string_view read_string(int i) const;
   std::size_t list_size(int i) const;
   void read_ints(int i, std::span<int64_t> into) const;
@@ -451,6 +469,10 @@ class PythonArgs {
   /// `read(object, index)`, with index -1 for such a value.
   template <class T, class Read>
   void read_given(int i, std::span<T> into, bool (*is_element)(PyObject*), Read read) const;
+  /// The same where the list may have a default, which is that member of it.
+  template <class T, class Element, class Read>
+  void read_list(int i, std::span<T> into, const Element* DefaultValue::* elements,
+                 bool (*is_element)(PyObject*), Read read) const;
   template <class T, class Read>
   void read_elements(int i, PyObject* list, std::span<T> into, bool (*is_element)(PyObject*),
                      Read read) const;

@@ -57,10 +57,8 @@ Scalar integer_to_scalar(PyObject* object) {
 }
 
 Scalar floating_to_scalar(PyObject* object) {
-  const double value = PyFloat_AsDouble(object);
-  if (value == -1.0 && PyErr_Occurred() != nullptr) {
-    throw python_error();
-  }
+  double value = 0;
+  to_double(object, value);
   return Scalar(value);
 }
 

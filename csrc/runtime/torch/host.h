@@ -268,23 +268,6 @@ class TensorList {
 /// The tensors of a list argument some of which may be None, owned, in ATen's own container.
 using ListOfOptionalTensors = c10::List<std::optional<Tensor>>;
 
-/// A Tensor argument for which a number may stand: the caller's tensor, borrowed, or a tensor made
-/// of the number, owned.
-class TensorOrNumber {
- public:
-  explicit TensorOrNumber(const Tensor& borrowed) : tensor_(&borrowed) {}
-  explicit TensorOrNumber(Tensor&& made) : made_(std::move(made)), tensor_(&made_) {}
-  TensorOrNumber(const TensorOrNumber&) = delete;
-  TensorOrNumber& operator=(const TensorOrNumber&) = delete;
-
-  // For the argument of the kernel that is called in the same full expression.
-  operator const Tensor&() const { return *tensor_; }
-
- private:
-  Tensor made_;
-  const Tensor* tensor_;
-};
-
 // ---------------------------------------------- dtype, device, layout, format, and other objects
 // is_X tells whether an object is accepted for X and never fails; unpack_X may be called only if it
 // is; wrap_X gives a new reference.
