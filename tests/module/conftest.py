@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import libraries
+import programs
 import pytest
 
 REPO = Path(__file__).parents[2]
@@ -53,13 +53,6 @@ def run_python() -> RunPython:
     """run_python(program, *folders): `folders` (by default the built one) go on its path."""
 
     def run(program: str, *folders: Path) -> subprocess.CompletedProcess[str]:
-        path = os.pathsep.join(map(str, folders or (LIB,)))
-        return subprocess.run(
-            [sys.executable, "-W", "error", "-c", program],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
-        )
+        return programs.run(program, *(folders or (LIB,)), flags=("-W", "error"))
 
     return run

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import importlib
 import itertools
 import re
 import signal
@@ -24,13 +23,13 @@ from typing import Any, NamedTuple
 import libraries
 import numpy as np
 import planning
+import programs
 import pytest
 import torch
+from programs import in_threads
 
 LIB = libraries.built("faults")
-sys.path.insert(0, str(LIB))
-
-ops: Any = importlib.import_module("faults_ops")
+ops = libraries.imported("faults")
 
 X = torch.ones(2)
 REPO = Path(__file__).parents[2]
@@ -65,11 +64,8 @@ def check(call: Callable[[], Any], expected: object) -> None:
         assert text in str(raised.value)
 
 
-def run(program: str, *, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    """A program in a Python of its own."""
-    script = f"import sys; sys.path.insert(0, {str(LIB)!r})\nimport torch, faults_ops as ops\n"
-    command = [sys.executable, "-c", script + program]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout)
+def run(program: str) -> subprocess.CompletedProcess[str]:
+    return programs.run(f"import torch, faults_ops as ops\n{program}", LIB)
 
 
 class Index:
@@ -168,19 +164,11 @@ def test_arguments_are_read_and_results_made_with_the_gil() -> None:
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        in_threads(lambda: [call() for call in calls for _ in range(200)], count=6)
+        assert in_threads(lambda _: [call() for call in calls for _ in range(200)], count=6) == []
     finally:
         sys.setswitchinterval(interval)
     gc.collect()
     assert [sys.getrefcount(X), sys.getrefcount(OUT)] == before
-
-
-def in_threads(work: Callable[[], Any], count: int) -> None:
-    threads = [threading.Thread(target=work) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 AT_EXIT = {

@@ -11,10 +11,12 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import demo_ops
 import libraries
+import programs
 import pytest
 import torch
 
@@ -68,7 +70,7 @@ import faulthandler, objects_ops
 faulthandler.dump_traceback_later(60, exit=True)
 print(objects_ops.count_on_thread(1000))
 """
-    result = run_python(code, folder=str(libraries.built("objects")))
+    result = run_python(code, folder=libraries.built("objects"))
     assert result.stdout.strip() == "1000", result.stderr
 
 
@@ -145,12 +147,11 @@ time.sleep(0.2)
         assert result.returncode == 0, result.stderr
 
 
-def run_python(
-    code: str, *flags: str, folder: str = demo_ops.__path__[0].rsplit("/", 1)[0]
-) -> subprocess.CompletedProcess[str]:
-    script = f"import sys; sys.path.insert(0, {folder!r})\n{code}"
-    command = [sys.executable, *flags, "-c", script]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+LIB = Path(demo_ops.__path__[0]).parent
+
+
+def run_python(code: str, *flags: str, folder: Path = LIB) -> subprocess.CompletedProcess[str]:
+    return programs.run(code, folder, flags=flags)
 
 
 # --- identity and life ----------------------------------------------------------------------------

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from typing import Any
 
+import libraries
 import pytest
 import torch
-from libraries import built
 
 from torch.testing import assert_close  # isort: skip
 
 
 @pytest.fixture(scope="module")
 def ops() -> Any:
-    sys.path.insert(0, str(built("results")))
-    return importlib.import_module("results_ops")
+    return libraries.imported("results")
 
 
 @pytest.mark.parametrize("kind", [list, tuple])

@@ -10,24 +10,23 @@ import subprocess
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import libraries
+import programs
 import pytest
 import torch
+from programs import in_threads
 
 LIB = libraries.built("threads")
-sys.path.insert(0, str(LIB))
-
-ops: Any = importlib.import_module("threads_ops")
+ops = libraries.imported("threads")
 
 X = torch.ones(3)
 callbacks: Any = types.ModuleType("thread_callbacks")
-PRELUDE = f"""
+PRELUDE = """
 import sys, types
-sys.path.insert(0, {str(LIB)!r})
 callbacks = sys.modules["thread_callbacks"] = types.ModuleType("thread_callbacks")
 """
 
@@ -41,26 +40,7 @@ def registered() -> Iterator[None]:
 
 
 def run(program: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", PRELUDE + program]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout)
-
-
-def in_threads(work: Callable[[int], Any], count: int) -> list[BaseException]:
-    """Runs `work` in so many threads; what they failed with."""
-    failures: list[BaseException] = []
-
-    def guarded(i: int) -> None:
-        try:
-            work(i)
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(i,)) for i in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return failures
+    return programs.run(PRELUDE + program, LIB, timeout=timeout)
 
 
 # --- locks ----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ the next. Seconds to minutes for each.
 from __future__ import annotations
 
 import argparse
+import filecmp
 import json
 import os
 import random
@@ -127,15 +128,12 @@ def prepare() -> None:
     )
     for name in listed.stdout.splitlines():
         source, target = REPO / name, TREE / name
-        if source.is_file() and (not target.exists() or _differs(source, target)):
+        is_there = target.exists() and filecmp.cmp(source, target, shallow=False)
+        if source.is_file() and not is_there:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target)
     if not (TREE / ".venv").exists():
         (TREE / ".venv").symlink_to(REPO / ".venv")
-
-
-def _differs(a: Path, b: Path) -> bool:
-    return a.read_bytes() != b.read_bytes()
 
 
 def attempt(change: Change) -> Result:
