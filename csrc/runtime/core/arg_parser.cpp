@@ -2,6 +2,7 @@
 #include "core/arg_parser.h"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -43,9 +44,11 @@ BoundSignature bind(const FunctionSignature& signature) {
   return bound;
 }
 
-/// Tables that stay for as long as the process lives.
+/// Tables that stay for as long as the process lives, where leak checkers see them.
 const FunctionSignatures& tables_of(std::initializer_list<std::string_view> signatures) {
-  return std::make_unique<SignatureTables>(std::span(signatures)).release()->function();
+  // Changed with the GIL only.
+  static auto* const all = new std::deque<SignatureTables>;
+  return all->emplace_back(std::span(signatures)).function();
 }
 
 /// The parameter that a keyword names, or -1; by identity. Keywords in source code are interned, so

@@ -132,10 +132,8 @@ PyObject* misspelt(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject*
   END_HANDLE_TH_ERRORS
 }
 
-PyMethodDef by_hand(const char* name, _PyCFunctionFastWithKeywords function) {
-  // What CPython asks for: the flags tell it which type the function has.
-  auto* const untyped = reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-  return {name, untyped, METH_FASTCALL | METH_KEYWORDS, nullptr};
+PyMethodDef by_hand(const char* name, opbind::FastcallFunction function) {
+  return {name, opbind::castPyCFunction(function), METH_FASTCALL | METH_KEYWORDS, nullptr};
 }
 
 }  // namespace
