@@ -163,7 +163,31 @@ class Matcher {
     return match_positional() && match_keywords() && has_required();
   }
 
+  int count_taken() { return count_positional() + count_keywords(); }
+
  private:
+  int count_positional() {
+    const auto count = static_cast<int>(call_.num_positional);
+    if (signature_.varargs_int_list && gather_varargs()) {
+      return check(0, varargs_.get()) ? count : static_cast<int>(mismatch_.element);
+    }
+    int taken = 0;
+    for (int i = 0; i < std::min<int>(count, signature_.max_positional); ++i) {
+      taken += check(i, call_.args[i]) ? 1 : 0;
+    }
+    return taken;
+  }
+
+  int count_keywords() {
+    int taken = 0;
+    for (Py_ssize_t k = 0, count = call_.num_keywords(); k < count; ++k) {
+      const int i = parameter_named(bound_, tuple_item(call_.keyword_names, k));
+      const bool is_free = i >= call_.num_positional;
+      taken += is_free && check(i, call_.args[call_.num_positional + k]) ? 1 : 0;
+    }
+    return taken;
+  }
+
   bool match_positional() {
     const bool has_varargs = signature_.varargs_int_list && gather_varargs();
     const Py_ssize_t count = has_varargs ? signature_.max_positional - 1 : call_.num_positional;
@@ -399,6 +423,13 @@ bool match(const BoundSignature& bound, const CallArguments& call, bool skip_tor
   return Matcher(bound, call, skip_torch_function, into, overloaded, varargs, mismatch).match();
 }
 
+int count_taken(const BoundSignature& bound, const CallArguments& call, bool skip_torch_function) {
+  OverloadedArgs overloaded;
+  THPObjectPtr varargs;
+  Mismatch why;
+  return Matcher(bound, call, skip_torch_function, nullptr, overloaded, varargs, why).count_taken();
+}
+
 }  // namespace detail
 
 PythonArgParser::PythonArgParser(const FunctionSignatures& signatures) : name_(signatures.name) {
@@ -455,7 +486,7 @@ auto PythonArgs::reading(int i, Read read, Py_ssize_t element, Py_ssize_t inner)
   OPBIND_LET_FORCED_UNWIND_PASS
   catch (...) {
     detail::translate_current_exception();
-    detail::name_error(detail::argument_text(function_name_, *signature_, i, element, inner));
+    detail::name_error(place(i, element, inner));
     throw python_error();
   }
 }
@@ -699,13 +730,11 @@ std::vector<std::vector<int64_t>> PythonArgs::intlists(int i) const {
 void PythonArgs::raise_overflow(int i, const char* what, Py_ssize_t element,
                                 Py_ssize_t inner) const {
   // The number itself is not shown: Python refuses to print an int of many digits.
-  raise_error(PyExc_OverflowError,
-              detail::argument_text(function_name_, *signature_, i, element, inner) + what);
+  detail::raise_at(PyExc_OverflowError, place(i, element, inner), what);
 }
 
 void PythonArgs::raise_changed(int i) const {
-  raise_error(PyExc_RuntimeError,
-              detail::argument_text(function_name_, *signature_, i) + " changed while it was read");
+  detail::raise_at(PyExc_RuntimeError, place(i), " changed while it was read");
 }
 
 PyObject* unreachable_overload(const PythonArgs& r) {

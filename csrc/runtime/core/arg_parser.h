@@ -89,6 +89,16 @@ struct CallArguments {
   }
 };
 
+/// Where reading found an error.
+struct ArgumentPlace {
+  const char* function;
+  const FunctionSignature* signature;
+  int parameter;
+  // The element of a list, and the one in the list that stands there; -1 for none.
+  Py_ssize_t element = -1;
+  Py_ssize_t inner = -1;
+};
+
 /// A signature with its names as Python strings.
 struct BoundSignature {
   struct Name {
@@ -424,6 +434,9 @@ class PythonArgs {
         overloaded_(&overloaded),
         mode_asks_(mode_asks) {}
 
+  ArgumentPlace place(int i, Py_ssize_t element = -1, Py_ssize_t inner = -1) const {
+    return {function_name_, signature_, i, element, inner};
+  }
   const FunctionParameter& parameter(int i) const { return signature_->parameters[i]; }
   const DefaultValue& default_of(int i) const { return parameter(i).default_value; }
   /// None was given, or nothing where the default is None.
@@ -540,7 +553,9 @@ namespace detail {
 bool match(const BoundSignature& bound, const CallArguments& call, bool skip_torch_function,
            PyObject** into, OverloadedArgs& overloaded, THPObjectPtr& varargs, Mismatch& mismatch);
 
-/// Sets the TypeError for a call that no signature takes, and throws python_error. describe.cpp
+/// Sets the TypeError for a call that no signature takes, and throws python_error. The exception
+/// has fields for programs: `function`, its name; `argument`, the name of the argument at fault or
+/// None; `candidates`, pairs of signature and reason, the nearest first. describe.cpp
 [[noreturn]] OPBIND_COLD void raise_mismatch(const PythonArgParser& parser,
                                              const CallArguments& call, bool skip_torch_function);
 
@@ -549,16 +564,21 @@ bool match(const BoundSignature& bound, const CallArguments& call, bool skip_tor
 /// warns again. describe.cpp
 OPBIND_COLD void warn_deprecated(const PythonArgParser& parser, const FunctionSignature& signature);
 
-/// "scale(): argument 'alpha' (position 2)", and ": alpha[1]" or ": alpha[1][0]" for an element and
-/// an inner one that are not negative; for errors found while reading. describe.cpp
-OPBIND_COLD std::string argument_text(const char* function, const FunctionSignature& signature,
-                                      int parameter, Py_ssize_t element = -1,
-                                      Py_ssize_t inner = -1);
+/// How many of the call's arguments have a place in `bound` whose type takes them, one by one; for
+/// errors.
+OPBIND_COLD int count_taken(const BoundSignature& bound, const CallArguments& call,
+                            bool skip_torch_function);
 
-/// Puts `where` before the text of the Python error that is set, of the same exception object; as a
-/// note where it has more than a text, and Python has notes. An exception that Python code raised
-/// stays as it is: it has a traceback. describe.cpp
-OPBIND_COLD void name_error(const std::string& where);
+/// Names the place before the text of the Python error that is set, "scale(): argument 'alpha'
+/// (position 2)", of the same exception object; as a note where it has more than a text, and Python
+/// has notes. Gives it the fields of raise_mismatch. An exception that Python code raised stays as
+/// it is: it has a traceback. describe.cpp
+OPBIND_COLD void name_error(const ArgumentPlace& place);
+
+/// Sets an exception whose text is the place and `what`, with the fields of raise_mismatch, and
+/// throws python_error. describe.cpp
+[[noreturn]] OPBIND_COLD void raise_at(PyObject* type, const ArgumentPlace& place,
+                                       const char* what);
 
 }  // namespace detail
 
