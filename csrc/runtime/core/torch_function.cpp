@@ -92,8 +92,8 @@ PyObject* dispatch(const HandlerCall& call, const OverloadedArgs& overloaded) {
 namespace detail {
 
 bool has_torch_function_slow(PyObject* object) {
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  const THPObjectPtr method(PyObject_GetAttrString(type, kTorchFunction));
+  // As `ask` does: what the type alone shows, such as an attribute of its metaclass, nobody can call.
+  const THPObjectPtr method(PyObject_GetAttrString(object, kTorchFunction));
   if (!method) {
     if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) {
       throw python_error();
