@@ -92,7 +92,8 @@ PyObject* dispatch(const HandlerCall& call, const OverloadedArgs& overloaded) {
 namespace detail {
 
 bool has_torch_function_slow(PyObject* object) {
-  // As `ask` does: what the type alone shows, such as an attribute of its metaclass, nobody can call.
+  // As `ask` does: what the type alone shows, such as an attribute of its metaclass, nobody can
+  // call.
   const THPObjectPtr method(PyObject_GetAttrString(object, kTorchFunction));
   if (!method) {
     if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) {
