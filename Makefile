@@ -22,8 +22,8 @@ PY := codegen tests benchmarks examples
 # Scripts of the runtime's tests.
 ECHO := PYTHONPATH=tests/runtime:tests/support:tests/codegen $(BIN)/python tests/runtime
 
-.PHONY: venv demo test test-pythons test-limited sanitize coverage fuzz fuzz-runtime gen check-gen golden lint \
-	bench build-demo build-echo clean
+.PHONY: venv demo test test-pythons test-limited sanitize coverage leaks exits fuzz fuzz-runtime gen \
+	check-gen golden lint bench build-demo build-echo clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -75,6 +75,17 @@ coverage: $(INSTALLED)
 # Core and the null host with Py_LIMITED_API.
 test-limited: $(INSTALLED)
 	$(ECHO)/echo_variants.py limited
+
+# References, memory and tensors after so many calls of every path, failures included: ten minutes.
+CALLS ?= 100000
+leaks: build-demo
+	$(ECHO)/echo_leaks.py $(CALLS)
+	PYTHONPATH=tests/support:$(DEMO)/lib $(BIN)/python tests/support/torch_leaks.py $(CALLS)
+
+# Exits while daemon threads are inside ops, so many of each kind.
+RUNS ?= 50
+exits: $(INSTALLED)
+	PYTHONPATH=tests/support $(BIN)/python tests/support/daemon_exits.py $(RUNS)
 
 # 50,000 random schemas against torch's own reader, and 50,000 broken YAML files: ten minutes.
 fuzz: $(INSTALLED)

@@ -371,27 +371,28 @@ class Matcher {
     return true;
   }
 
+  /// Whoever handles calls is asked before its value counts, as an argument itself is.
   bool has_element(ParameterType list, PyObject* item) {
-    switch (list) {
-      case ParameterType::INT_LIST:
-        return is_int(item) || is_overloading(item);
-      case ParameterType::FLOAT_LIST:
-        return is_double(item) || is_overloading(item);
-      case ParameterType::BOOL_LIST:
-        return is_bool(item) || is_overloading(item);
-      case ParameterType::SCALAR_LIST:
-        return is_scalar(item) || is_overloading(item);
-      case ParameterType::STRING_LIST:
-        return is_str(item) || is_overloading(item);
-      case ParameterType::OPTIONAL_TENSOR_LIST:
-        return item == Py_None || is_tensor_element(item);
-      default:
-        return is_tensor_element(item);
-    }
+    return is_overloading(item) || has_plain_element(list, item);
   }
 
-  bool is_tensor_element(PyObject* item) {
-    return host::is_tensor_exact(item) || is_overloading(item) || host::is_tensor(item);
+  static bool has_plain_element(ParameterType list, PyObject* item) {
+    switch (list) {
+      case ParameterType::INT_LIST:
+        return is_int(item);
+      case ParameterType::FLOAT_LIST:
+        return is_double(item);
+      case ParameterType::BOOL_LIST:
+        return is_bool(item);
+      case ParameterType::SCALAR_LIST:
+        return is_scalar(item);
+      case ParameterType::STRING_LIST:
+        return is_str(item);
+      case ParameterType::OPTIONAL_TENSOR_LIST:
+        return item == Py_None || host::is_tensor(item);
+      default:
+        return host::is_tensor(item);
+    }
   }
 
   bool refuse(Mismatch::Kind kind, int parameter, PyObject* object, Py_ssize_t element = 0,

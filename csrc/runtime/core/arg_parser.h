@@ -38,7 +38,7 @@
 
 namespace opbind {
 
-/// Arguments whose type defines `__torch_function__`, in the order in which they are asked
+/// Arguments that have `__torch_function__`, in the order in which they are asked
 /// (torch_function.h). Owned: a handler may change the list that an element came from.
 using OverloadedArgs = std::vector<THPObjectPtr>;
 
