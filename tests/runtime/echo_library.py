@@ -134,6 +134,7 @@ _COMBINED = (
         "aliased(Tensor x, int dim, bool keepdim=False) -> str",
         "aliases: {dim: [axis, d], keepdim: keepdims}",
     ),
+    Entry(f"nearest(int abcdef=0, int dim=0, int {'x' * 64}=0) -> str"),
     Entry("nothing() -> str"),
     Entry("optionals(Tensor? t=None, int? n=None, int[]? size=None, str? s=None) -> str"),
     Entry("keywords(int from, float lambda, *, bool class=False) -> str"),
