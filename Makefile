@@ -23,7 +23,7 @@ PY := codegen tests benchmarks examples
 ECHO := PYTHONPATH=tests/runtime:tests/support $(BIN)/python tests/runtime
 
 .PHONY: venv demo test test-pythons test-limited sanitize coverage fuzz gen check-gen golden lint \
-	bench build-demo build-echo clean
+	bench errors-page build-demo build-echo clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -87,6 +87,10 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/build.py --jobs $(JOBS)
 	PYTHONPATH=build/bench/lib $(BIN)/python benchmarks/calls.py --out build/bench/calls.json
 	$(BIN)/python benchmarks/generation.py --out build/bench/generation.json
+
+# What four bindings say of the same wrong calls.
+errors-page: build-demo
+	PYTHONPATH=$(DEMO)/lib $(BIN)/python benchmarks/errors.py --jobs $(JOBS) --out docs/errors.md
 
 lint: build-demo build-echo
 	$(BIN)/ruff check $(PY)

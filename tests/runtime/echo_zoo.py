@@ -294,7 +294,7 @@ ZOO = {
 
 def fields(error: BaseException) -> tuple[Any, Any, Any]:
     """What a refused call says to programs: function, argument, candidates."""
-    return tuple(getattr(error, name) for name in FIELDS)  # type: ignore[return-value]
+    return tuple(getattr(error, name) for name in FIELDS)
 
 
 FIELDS = ("function", "argument", "candidates")
