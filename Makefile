@@ -23,7 +23,7 @@ PY := codegen tests benchmarks examples
 ECHO := PYTHONPATH=tests/runtime:tests/support:tests/codegen $(BIN)/python tests/runtime
 
 .PHONY: venv demo test test-pythons test-limited sanitize coverage leaks exits fuzz fuzz-runtime gen \
-	check-gen golden lint bench build-demo build-echo clean
+	check-gen golden lint bench errors-page build-demo build-echo clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -104,6 +104,10 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/build.py --jobs $(JOBS)
 	PYTHONPATH=build/bench/lib $(BIN)/python benchmarks/calls.py --out build/bench/calls.json
 	$(BIN)/python benchmarks/generation.py --out build/bench/generation.json
+
+# What four bindings say of the same wrong calls.
+errors-page: build-demo
+	PYTHONPATH=$(DEMO)/lib $(BIN)/python benchmarks/errors.py --jobs $(JOBS) --out docs/errors.md
 
 lint: build-demo build-echo
 	$(BIN)/ruff check $(PY)

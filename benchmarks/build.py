@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 from pathlib import Path
+
+from extensions import load
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build/bench"
@@ -19,20 +20,7 @@ def build_ours(jobs: int) -> None:
 
 
 def build_peers(jobs: int) -> None:
-    from torch.utils import cpp_extension
-
-    # load() looks for the ninja of this environment on PATH.
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    os.environ["MAX_JOBS"] = str(jobs)
-    folder = BUILD / "lib"
-    folder.mkdir(parents=True, exist_ok=True)
-    cpp_extension.load(
-        "bench_peers",
-        [str(path) for path in sorted((HERE / "peers").glob("*.cpp"))],
-        extra_cflags=["-O2", "-DNDEBUG", "-fvisibility=hidden"],
-        build_directory=str(folder),
-        verbose=False,
-    )
+    load("bench_peers", sorted((HERE / "peers").glob("*.cpp")), BUILD / "lib", jobs)
 
 
 def main() -> None:

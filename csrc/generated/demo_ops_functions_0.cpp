@@ -3,6 +3,7 @@
 #include "core/runtime.h"
 
 #include <ATen/ops/argmax_ops.h>
+#include <ATen/ops/bernoulli_ops.h>
 #include <ATen/ops/cat_ops.h>
 #include <ATen/ops/clamp_ops.h>
 #include <ATen/ops/empty_like_ops.h>
@@ -95,6 +96,53 @@ constexpr char kArgmaxDoc[] =
     "--\n"
     "\n"
     "argmax(Tensor input, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor";
+
+// bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
+constexpr FunctionParameter kBernoulliParameters0[] = {
+    {.name = "input", .type = ParameterType::TENSOR},
+    {.name = "generator",
+     .type = ParameterType::GENERATOR,
+     .allow_none = true,
+     .keyword_only = true,
+     .default_value = none()},
+};
+constexpr FunctionSignature kBernoulliSignatures[] = {
+    {.text = "bernoulli(Tensor input, *, Generator? generator=None) -> Tensor",
+     .parameters = kBernoulliParameters0,
+     .num_parameters = 2,
+     .max_positional = 1},
+};
+constexpr FunctionSignatures kBernoulli = {
+    .name = "bernoulli", .signatures = kBernoulliSignatures, .count = 1};
+
+static_assert(
+    host::same_types<at::_ops::bernoulli::schema,
+                     at::Tensor(const at::Tensor&, std::optional<at::Generator>)>,
+    "bernoulli has other types in torch");
+at::Tensor dispatch_bernoulli(const at::Tensor& self, std::optional<at::Generator> generator) {
+  return without_gil(host::hold(self), [&] { return at::_ops::bernoulli::call(self, generator); });
+}
+
+PyObject* THPVariable_bernoulli(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
+                                PyObject* kwnames) {
+  HANDLE_TH_ERRORS
+  static const PythonArgParser parser(kBernoulli);
+  ParsedArgs<2> parsed_args;
+  auto r = parser.parse(args, nargs, kwnames, parsed_args);
+  if (r.has_torch_function()) {
+    return handle_torch_function(
+        r, args, nargs, kwnames,
+        host::public_function(module, "torch._C._VariableFunctions", "bernoulli"));
+  }
+  return THPVariable_Wrap(dispatch_bernoulli(r.tensor(0), r.generatorOptional(1)));
+  END_HANDLE_TH_ERRORS
+}
+
+constexpr char kBernoulliDoc[] =
+    "bernoulli($module, /, input, *, generator=None)\n"
+    "--\n"
+    "\n"
+    "bernoulli(Tensor input, *, Generator? generator=None) -> Tensor";
 
 // busy_wait_ms(int ms) -> ()
 constexpr FunctionParameter kBusyWaitMsParameters0[] = {
@@ -1546,6 +1594,8 @@ constexpr char kWhereDoc[] =
 extern PyMethodDef demo_ops_functions_0[];
 PyMethodDef demo_ops_functions_0[] = {
     {"argmax", castPyCFunction(THPVariable_argmax), METH_FASTCALL | METH_KEYWORDS, kArgmaxDoc},
+    {"bernoulli", castPyCFunction(THPVariable_bernoulli), METH_FASTCALL | METH_KEYWORDS,
+     kBernoulliDoc},
     {"busy_wait_ms", castPyCFunction(THPVariable_busy_wait_ms), METH_FASTCALL | METH_KEYWORDS,
      kBusyWaitMsDoc},
     {"cast", castPyCFunction(THPVariable_cast), METH_FASTCALL | METH_KEYWORDS, kCastDoc},

@@ -153,6 +153,8 @@ _COMBINED = (
     Entry("pick.two(int x, int y) -> str"),
     Entry("nearer.three(float x, int y, int z) -> str"),
     Entry("nearer.two(Scalar x, int y) -> str"),
+    Entry("pick_named.most(float x, *, int most=1) -> str"),
+    Entry("pick_named.count(Scalar x, *, int count=1) -> str"),
     Entry("renamed.one(int x) -> str", "python_name: name_of_its_own"),
     Entry("renamed.two(str x) -> str", "python_name: name_of_its_own"),
     Entry("numbers(Tensor x, Tensor? y=None, *, Tensor z) -> str", "numbers_as_tensors: true"),

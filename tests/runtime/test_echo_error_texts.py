@@ -235,6 +235,16 @@ NEAREST: dict[str, tuple[str | None, tuple[str, ...]]] = {
             "argument 'x' (position 1) must be Tensor, not str ('a')",
         ),
     ),
+    # … and one where it is misspelt is nearer than one without
+    "pick_named(1, cuont=2)": (
+        "cuont",
+        (
+            "pick_named(Scalar x, *, int count=1) -> str",
+            "unexpected keyword argument 'cuont'; did you mean 'count'?",
+            "pick_named(float x, *, int most=1) -> str",
+            "unexpected keyword argument 'cuont'",
+        ),
+    ),
     # what is a name of another overload only
     "pick('a', y=2, count=3)": (
         "y",

@@ -13,6 +13,7 @@ __all__ = [
     "allclose",
     "aminmax",
     "argmax",
+    "bernoulli",
     "bounds",
     "busy_wait_ms",
     "cast",
@@ -162,6 +163,9 @@ def argmax(
     out: Tensor | None = None,
 ) -> Tensor:
     """argmax(Tensor input, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor"""
+
+def bernoulli(input: Tensor, *, generator: torch.Generator | None = None) -> Tensor:
+    """bernoulli(Tensor input, *, Generator? generator=None) -> Tensor"""
 
 def bounds(input: Tensor) -> _BoundsResult:
     """bounds(Tensor input) -> (float low, float high, int count)

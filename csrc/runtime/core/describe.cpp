@@ -1,6 +1,7 @@
 // core/describe.cpp: every text about a wrong call. Only run when a call has failed, so it is free
 // to match the call again, signature by signature, to learn why each refused it.
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <tuple>
@@ -205,17 +206,17 @@ const BoundSignature::Name* nearest_name(const BoundSignature& bound, const std:
   return nearest;
 }
 
-/// "; did you mean 'dim'?", "; did you mean 'axis' (alias of 'dim')?", or nothing.
-std::string did_you_mean(const BoundSignature& bound, const std::string& keyword,
-                         const std::vector<bool>& given) {
-  const BoundSignature::Name* const nearest = nearest_name(bound, keyword, given);
-  if (nearest == nullptr) {
-    return "";
-  }
-  const std::string shown = utf8(nearest->text);
-  const std::string name = bound.signature->parameters[nearest->parameter].name;
-  return "; did you mean " + quote(shown) +
-         (shown == name ? "?" : " (alias of " + quote(name) + ")?");
+/// The name that an unexpected keyword may have meant, or nullptr.
+const BoundSignature::Name* name_meant(const BoundSignature& bound, const CallArguments& call,
+                                       PyObject* keyword, PyObject* const* filled) {
+  return nearest_name(bound, utf8(keyword), given_parameters(bound, call, filled));
+}
+
+/// "'dim'", "'axis' (alias of 'dim')".
+std::string name_text(const BoundSignature& bound, const BoundSignature::Name& name) {
+  const std::string text = utf8(name.text);
+  const std::string parameter = bound.signature->parameters[name.parameter].name;
+  return quote(text) + (text == parameter ? "" : " (alias of " + quote(parameter) + ")");
 }
 
 // ------------------------------------------------------------------------------------- reasons
@@ -261,9 +262,9 @@ std::string too_many(const BoundSignature& bound, const CallArguments& call) {
 
 std::string unexpected_keyword(const BoundSignature& bound, const CallArguments& call,
                                PyObject* keyword, PyObject* const* filled) {
-  const std::string text = utf8(keyword);
-  return "unexpected keyword argument " + quote(text) +
-         did_you_mean(bound, text, given_parameters(bound, call, filled));
+  const BoundSignature::Name* const meant = name_meant(bound, call, keyword, filled);
+  return "unexpected keyword argument " + quote(utf8(keyword)) +
+         (meant == nullptr ? "" : "; did you mean " + name_text(bound, *meant) + "?");
 }
 
 /// ": size[1]", ": lists[1][0]"; nothing for an argument itself.
@@ -319,6 +320,18 @@ std::string reason(const BoundSignature& bound, const CallArguments& call, const
   return "an argument changed while the call was checked";
 }
 
+/// How far a signature is from a call, where it takes as many arguments as another.
+enum class Fault : uint8_t {
+  // An element is wrong, or something missing.
+  ELEMENT,
+  // An argument has another type.
+  TYPE,
+  // A keyword is nearly that of a parameter.
+  NAME,
+  // An argument has no place.
+  PLACE,
+};
+
 /// A signature and why it refused the call.
 struct Candidate {
   const FunctionSignature* signature;
@@ -327,9 +340,7 @@ struct Candidate {
   THPObjectPtr argument;
   // Arguments of the call that have a place here and are of its type.
   int taken = 0;
-  // 0: an element is wrong, or an argument missing; 1: an argument has another type; 2: it has no
-  // place here.
-  int fault = 0;
+  Fault fault = Fault::ELEMENT;
   // Required arguments that are missing, where nothing else is wrong.
   std::size_t missing = 0;
 };
@@ -353,16 +364,17 @@ THPObjectPtr argument_meant(const BoundSignature& bound, const Mismatch& why) {
                            : text_object(bound.signature->parameters[why.parameter].name);
 }
 
-int fault_of(const Mismatch& why, bool is_varargs) {
+Fault fault_of(const Mismatch& why, bool is_misspelt, bool is_varargs) {
   switch (why.kind) {
-    case Kind::TOO_MANY_POSITIONAL:
     case Kind::UNEXPECTED_KEYWORD:
+      return is_misspelt ? Fault::NAME : Fault::PLACE;
+    case Kind::TOO_MANY_POSITIONAL:
     case Kind::MULTIPLE_VALUES:
-      return 2;
+      return Fault::PLACE;
     case Kind::WRONG_TYPE:
-      return 1;
+      return Fault::TYPE;
     default:
-      return is_varargs ? 1 : 0;
+      return is_varargs ? Fault::TYPE : Fault::ELEMENT;
   }
 }
 
@@ -376,7 +388,9 @@ Candidate examine(const BoundSignature& bound, const CallArguments& call,
   Candidate candidate{bound.signature, reason(bound, call, why, filled.data()),
                       argument_meant(bound, why)};
   candidate.taken = detail::count_taken(bound, call, skip_torch_function);
-  candidate.fault = fault_of(why, static_cast<bool>(varargs));
+  const bool is_misspelt = why.kind == Kind::UNEXPECTED_KEYWORD &&
+                           name_meant(bound, call, why.object.get(), filled.data()) != nullptr;
+  candidate.fault = fault_of(why, is_misspelt, static_cast<bool>(varargs));
   if (why.kind == Kind::MISSING) {
     candidate.missing = missing_parameters(*bound.signature, filled.data()).size();
   }
