@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 
@@ -13,6 +14,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="rewrite the expected files of tests/codegen/cases from what the generator makes now",
     )
+
+
+def pytest_configure() -> None:
+    """Lets tests interrupt programs: a shell starts its background jobs with SIGINT ignored, and
+    whatever they start inherits that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

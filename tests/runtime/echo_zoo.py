@@ -292,6 +292,14 @@ ZOO = {
 }
 
 
+def fields(error: BaseException) -> tuple[Any, Any, Any]:
+    """What a refused call says to programs: function, argument, candidates."""
+    return tuple(getattr(error, name) for name in FIELDS)
+
+
+FIELDS = ("function", "argument", "candidates")
+
+
 class Keeper:
     """Makes the zoo's values. The types of the null host are known once echo is imported."""
 

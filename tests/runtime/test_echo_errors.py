@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from echo_zoo import Index
+from echo_zoo import Index, fields
 
 _NO_STD = "an exception that is no std::exception was thrown"
 KINDS = {
@@ -63,9 +63,10 @@ def test_translators_are_asked(echo: ModuleType, kind: str) -> None:
 
 
 def test_an_overload_that_the_generated_code_does_not_know(echo: ModuleType) -> None:
-    text = r"f\(\): signature 7 has no case in the generated code"
-    with pytest.raises(SystemError, match=text):
+    text = "f(): signature 7 has no case in the generated code"
+    with pytest.raises(SystemError) as error:
         echo.unknown_overload(7)
+    assert str(error.value) == text
 
 
 def test_errors_that_nobody_shows_are_released(echo: ModuleType) -> None:
@@ -96,9 +97,15 @@ class Clears:
 def test_a_list_that_shrinks_while_it_is_read(echo: ModuleType, left: int) -> None:
     values: list[Any] = []
     values += [Clears(values, left), 2, 3]
-    text = r"echo_int_list\(\): argument 'x' \(position 1\) changed while it was read"
-    with pytest.raises(RuntimeError, match=text):
+    with pytest.raises(RuntimeError) as error:
         echo.echo_int_list(values)
+    reason = "argument 'x' (position 1) changed while it was read"
+    assert str(error.value) == f"echo_int_list(): {reason}"
+    assert fields(error.value) == (
+        "echo_int_list",
+        "x",
+        (("echo_int_list(int[] x) -> str", reason),),
+    )
 
 
 def test_a_list_whose_elements_change_while_it_is_read(echo: ModuleType) -> None:
@@ -192,8 +199,15 @@ def test_a_wrong_call_whose_arguments_change_meanwhile(echo: ModuleType) -> None
             raise AttributeError
 
     values += [Wrong()]
-    with pytest.raises(TypeError, match="an argument changed while the call was checked"):
+    reason = "an argument changed while the call was checked"
+    with pytest.raises(TypeError) as error:
         echo.echo_int_list(values)
+    assert str(error.value) == f"echo_int_list(): {reason}"
+    assert fields(error.value) == (
+        "echo_int_list",
+        None,
+        (("echo_int_list(int[] x) -> str", reason),),
+    )
 
 
 # --- objects that are hard to describe ------------------------------------------------------------
@@ -220,7 +234,7 @@ def type_with(values: dict[str, Any]) -> Any:
         ({"__module__": "__main__"}, "Named"),
         ({"__qualname__": ZeroDivisionError()}, "test_echo_errors.?"),
         ({"__qualname__": 5}, "test_echo_errors.?"),
-        ({"__qualname__": "\ud800"}, "test_echo_errors.?"),
+        ({"__qualname__": "\ud800"}, "test_echo_errors.\\ud800"),
         ({"__qualname__": "ü"}, "test_echo_errors.ü"),
     ],
 )

@@ -2,10 +2,13 @@
 #include "core/arg_parser.h"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "core/signature_text.h"
 #include "core/torch_function.h"
 
 namespace opbind {
@@ -39,6 +42,13 @@ BoundSignature bind(const FunctionSignature& signature) {
     add_aliases(bound.names, aliases == nullptr ? "" : aliases, i);
   }
   return bound;
+}
+
+/// Tables that stay for as long as the process lives, where leak checkers see them.
+const FunctionSignatures& tables_of(std::initializer_list<std::string_view> signatures) {
+  // Changed with the GIL only.
+  static auto* const all = new std::deque<SignatureTables>;
+  return all->emplace_back(std::span(signatures)).function();
 }
 
 /// The parameter that a keyword names, or -1; by identity. Keywords in source code are interned, so
@@ -153,36 +163,66 @@ class Matcher {
     return match_positional() && match_keywords() && has_required();
   }
 
+  int count_taken() { return count_positional() + count_keywords(); }
+
  private:
-  bool match_positional() {
+  int count_positional() {
+    const auto count = static_cast<int>(call_.num_positional);
     if (signature_.varargs_int_list && gather_varargs()) {
-      into_[0] = varargs_.get();
-      return check(0, varargs_.get());
+      return check(0, varargs_.get()) ? count : static_cast<int>(mismatch_.element);
     }
-    if (call_.num_positional > signature_.max_positional) {
-      return refuse(Mismatch::Kind::TOO_MANY_POSITIONAL, -1, nullptr);
+    int taken = 0;
+    for (int i = 0; i < std::min<int>(count, signature_.max_positional); ++i) {
+      taken += check(i, call_.args[i]) ? 1 : 0;
     }
-    for (int i = 0; i < call_.num_positional; ++i) {
-      if (!check(i, call_.args[i])) {
-        return false;
-      }
-      into_[i] = call_.args[i];
-    }
-    return true;
+    return taken;
   }
 
-  /// `f(1, 2)` where f takes one list of ints by position: makes the tuple (1, 2). A lone int for
-  /// `int[2]` stands for both of its elements, as it does everywhere.
+  int count_keywords() {
+    int taken = 0;
+    for (Py_ssize_t k = 0, count = call_.num_keywords(); k < count; ++k) {
+      const int i = parameter_named(bound_, tuple_item(call_.keyword_names, k));
+      const bool is_free = i >= call_.num_positional;
+      taken += is_free && check(i, call_.args[call_.num_positional + k]) ? 1 : 0;
+    }
+    return taken;
+  }
+
+  bool match_positional() {
+    const bool has_varargs = signature_.varargs_int_list && gather_varargs();
+    const Py_ssize_t count = has_varargs ? signature_.max_positional - 1 : call_.num_positional;
+    if (count > signature_.max_positional) {
+      return refuse(Mismatch::Kind::TOO_MANY_POSITIONAL, -1, nullptr);
+    }
+    for (int i = 0; i < count; ++i) {
+      if (!bind(i, call_.args[i])) {
+        return false;
+      }
+    }
+    return !has_varargs || bind(static_cast<int>(count), varargs_.get());
+  }
+
+  /// `f(1, 2)` where f's last argument by position is a list of ints: makes the tuple (1, 2). A
+  /// lone int for `int[2]` stands for both of its elements, as it does everywhere.
   bool gather_varargs() {
-    const Py_ssize_t count = call_.num_positional;
-    const bool may_be_lone = count == 1 && signature_.parameters[0].size > 0;
-    if (count == 0 || may_be_lone || !is_int(call_.args[0])) {
+    const int list = signature_.max_positional - 1;
+    const Py_ssize_t count = call_.num_positional - list;
+    const bool may_be_lone = count == 1 && signature_.parameters[list].size > 0;
+    if (count <= 0 || may_be_lone || !is_int(call_.args[list])) {
       return false;
     }
     varargs_ = checked(PyTuple_New(count));
     for (Py_ssize_t i = 0; i < count; ++i) {
-      PyTuple_SetItem(varargs_.get(), i, THPObjectPtr::borrow(call_.args[i]).release());
+      PyTuple_SetItem(varargs_.get(), i, THPObjectPtr::borrow(call_.args[list + i]).release());
     }
+    return true;
+  }
+
+  bool bind(int i, PyObject* object) {
+    if (!check(i, object)) {
+      return false;
+    }
+    into_[i] = object;
     return true;
   }
 
@@ -198,10 +238,9 @@ class Matcher {
       if (into_[i] != nullptr) {
         return refuse(Mismatch::Kind::MULTIPLE_VALUES, i, nullptr);
       }
-      if (!check(i, value)) {
+      if (!bind(i, value)) {
         return false;
       }
-      into_[i] = value;
     }
     return true;
   }
@@ -385,6 +424,13 @@ bool match(const BoundSignature& bound, const CallArguments& call, bool skip_tor
   return Matcher(bound, call, skip_torch_function, into, overloaded, varargs, mismatch).match();
 }
 
+int count_taken(const BoundSignature& bound, const CallArguments& call, bool skip_torch_function) {
+  OverloadedArgs overloaded;
+  THPObjectPtr varargs;
+  Mismatch why;
+  return Matcher(bound, call, skip_torch_function, nullptr, overloaded, varargs, why).count_taken();
+}
+
 }  // namespace detail
 
 PythonArgParser::PythonArgParser(const FunctionSignatures& signatures) : name_(signatures.name) {
@@ -392,6 +438,17 @@ PythonArgParser::PythonArgParser(const FunctionSignatures& signatures) : name_(s
   std::transform(signatures.signatures, signatures.signatures + signatures.count, bound.get(),
                  bind);
   signatures_ = {bound.release(), signatures.count};
+  for (const BoundSignature& one : signatures_) {
+    width_ = std::max<int>(width_, one.signature->num_parameters);
+  }
+}
+
+PythonArgParser::PythonArgParser(std::initializer_list<std::string_view> signatures)
+    : PythonArgParser(tables_of(signatures)) {}
+
+void PythonArgParser::raise_too_narrow(int slots) const {
+  throw std::length_error(std::string(name_) + "(): ParsedArgs<" + std::to_string(slots) +
+                          "> is too small, take ParsedArgs<" + std::to_string(width_) + ">");
 }
 
 PythonArgs PythonArgParser::parse(const CallArguments& call, PyObject** into,
@@ -430,7 +487,7 @@ auto PythonArgs::reading(int i, Read read, Py_ssize_t element, Py_ssize_t inner)
   OPBIND_LET_FORCED_UNWIND_PASS
   catch (...) {
     detail::translate_current_exception();
-    detail::name_error(detail::argument_text(function_name_, *signature_, i, element, inner));
+    detail::name_error(place(i, element, inner));
     throw python_error();
   }
 }
@@ -674,13 +731,11 @@ std::vector<std::vector<int64_t>> PythonArgs::intlists(int i) const {
 void PythonArgs::raise_overflow(int i, const char* what, Py_ssize_t element,
                                 Py_ssize_t inner) const {
   // The number itself is not shown: Python refuses to print an int of many digits.
-  raise_error(PyExc_OverflowError,
-              detail::argument_text(function_name_, *signature_, i, element, inner) + what);
+  detail::raise_at(PyExc_OverflowError, place(i, element, inner), what);
 }
 
 void PythonArgs::raise_changed(int i) const {
-  raise_error(PyExc_RuntimeError,
-              detail::argument_text(function_name_, *signature_, i) + " changed while it was read");
+  detail::raise_at(PyExc_RuntimeError, place(i), " changed while it was read");
 }
 
 PyObject* unreachable_overload(const PythonArgs& r) {

@@ -6,6 +6,11 @@
 //   if (r.has_torch_function()) return handle_torch_function(r, …);
 //   … r.tensor(0), r.toDouble(1) …
 //
+// Generated code gives it a table (signature.h); in a binding written by hand it reads the
+// signatures (signature_text.h):
+//
+//   static const PythonArgParser parser({"scale(Tensor input, float alpha=1.0) -> Tensor"});
+//
 // The parser is immutable once built; all that a call needs is on its stack. Signatures are tried
 // in order, the first that takes every argument wins. A signature that does not match is a return
 // value; only when none does is the error worked out (describe.cpp) and python_error thrown.
@@ -15,6 +20,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -81,6 +87,16 @@ struct CallArguments {
   Py_ssize_t num_keywords() const {
     return keyword_names == nullptr ? 0 : sequence_size(keyword_names);
   }
+};
+
+/// Where reading found an error.
+struct ArgumentPlace {
+  const char* function;
+  const FunctionSignature* signature;
+  int parameter;
+  // The element of a list, and the one in the list that stands there; -1 for none.
+  Py_ssize_t element = -1;
+  Py_ssize_t inner = -1;
 };
 
 /// A signature with its names as Python strings.
@@ -418,6 +434,9 @@ class PythonArgs {
         overloaded_(&overloaded),
         mode_asks_(mode_asks) {}
 
+  ArgumentPlace place(int i, Py_ssize_t element = -1, Py_ssize_t inner = -1) const {
+    return {function_name_, signature_, i, element, inner};
+  }
   const FunctionParameter& parameter(int i) const { return signature_->parameters[i]; }
   const DefaultValue& default_of(int i) const { return parameter(i).default_value; }
   /// None was given, or nothing where the default is None.
@@ -496,12 +515,18 @@ class PythonArgParser {
  public:
   /// `signatures` has static storage. The GIL is held. Throws python_error when memory runs out.
   explicit PythonArgParser(const FunctionSignatures& signatures);
+  /// The same of signatures as text, in the order in which they are tried. Throws
+  /// std::invalid_argument where a text is wrong: ValueError, behind HANDLE_TH_ERRORS.
+  explicit PythonArgParser(std::initializer_list<std::string_view> signatures);
 
-  /// Binds a call. `into` has room for the widest signature, and lives as long as the result.
-  /// Throws python_error (TypeError) when no signature takes the call.
+  /// Binds a call. `into` lives as long as the result. Throws python_error (TypeError) when no
+  /// signature takes the call, and std::length_error when N is less than a signature's parameters.
   template <int N>
   PythonArgs parse(PyObject* const* args, Py_ssize_t num_positional, PyObject* keyword_names,
                    ParsedArgs<N>& into) const {
+    if (N < width_) [[unlikely]] {
+      raise_too_narrow(N);
+    }
     return parse(CallArguments{args, num_positional, keyword_names}, into.args, into.overloaded,
                  into.varargs);
   }
@@ -512,9 +537,12 @@ class PythonArgParser {
  private:
   PythonArgs parse(const CallArguments& call, PyObject** into, OverloadedArgs& overloaded,
                    THPObjectPtr& varargs) const;
+  [[noreturn]] OPBIND_COLD void raise_too_narrow(int slots) const;
 
   const char* name_;
   std::span<const BoundSignature> signatures_;
+  // Parameters of the widest signature.
+  int width_ = 0;
 };
 static_assert(std::is_trivially_destructible_v<PythonArgParser>);
 
@@ -525,7 +553,9 @@ namespace detail {
 bool match(const BoundSignature& bound, const CallArguments& call, bool skip_torch_function,
            PyObject** into, OverloadedArgs& overloaded, THPObjectPtr& varargs, Mismatch& mismatch);
 
-/// Sets the TypeError for a call that no signature takes, and throws python_error. describe.cpp
+/// Sets the TypeError for a call that no signature takes, and throws python_error. The exception
+/// has fields for programs: `function`, its name; `argument`, the name of the argument at fault or
+/// None; `candidates`, pairs of signature and reason, the nearest first. describe.cpp
 [[noreturn]] OPBIND_COLD void raise_mismatch(const PythonArgParser& parser,
                                              const CallArguments& call, bool skip_torch_function);
 
@@ -534,16 +564,21 @@ bool match(const BoundSignature& bound, const CallArguments& call, bool skip_tor
 /// warns again. describe.cpp
 OPBIND_COLD void warn_deprecated(const PythonArgParser& parser, const FunctionSignature& signature);
 
-/// "scale(): argument 'alpha' (position 2)", and ": alpha[1]" or ": alpha[1][0]" for an element and
-/// an inner one that are not negative; for errors found while reading. describe.cpp
-OPBIND_COLD std::string argument_text(const char* function, const FunctionSignature& signature,
-                                      int parameter, Py_ssize_t element = -1,
-                                      Py_ssize_t inner = -1);
+/// How many of the call's arguments have a place in `bound` whose type takes them, one by one; for
+/// errors.
+OPBIND_COLD int count_taken(const BoundSignature& bound, const CallArguments& call,
+                            bool skip_torch_function);
 
-/// Puts `where` before the text of the Python error that is set, of the same exception object; as a
-/// note where it has more than a text, and Python has notes. An exception that Python code raised
-/// stays as it is: it has a traceback. describe.cpp
-OPBIND_COLD void name_error(const std::string& where);
+/// Names the place before the text of the Python error that is set, "scale(): argument 'alpha'
+/// (position 2)", of the same exception object; as a note where it has more than a text, and Python
+/// has notes. Gives it the fields of raise_mismatch. An exception that Python code raised stays as
+/// it is: it has a traceback. describe.cpp
+OPBIND_COLD void name_error(const ArgumentPlace& place);
+
+/// Sets an exception whose text is the place and `what`, with the fields of raise_mismatch, and
+/// throws python_error. describe.cpp
+[[noreturn]] OPBIND_COLD void raise_at(PyObject* type, const ArgumentPlace& place,
+                                       const char* what);
 
 }  // namespace detail
 

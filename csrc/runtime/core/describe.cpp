@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -13,17 +14,26 @@ namespace {
 
 using Kind = Mismatch::Kind;
 
+/// The text of a str, its lone surrogates as "\ud800"; "?" where there is none, with an exception
+/// set.
 std::string utf8(PyObject* text) {
+  const THPObjectPtr bytes(
+      text == nullptr ? nullptr : PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace"));
+  char* data = nullptr;
   Py_ssize_t size = 0;
-  const char* data = text == nullptr ? nullptr : PyUnicode_AsUTF8AndSize(text, &size);
-  if (data == nullptr) {
-    PyErr_Clear();  // A lone surrogate, or an exception of somebody's __repr__.
+  if (!bytes || PyBytes_AsStringAndSize(bytes.get(), &data, &size) < 0) {
+    PyErr_Clear();
     return "?";
   }
   return {data, static_cast<std::size_t>(size)};
 }
 
 std::string quote(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+/// "1 element", "2 elements".
+std::string counted(Py_ssize_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
 
 // ---------------------------------------------------------------------------------------- types
 
@@ -155,25 +165,57 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return table[a.size()][b.size()];
 }
 
-/// The parameter name nearest to `keyword`, or "" when none is near.
-std::string nearest_name(const BoundSignature& bound, const std::string& keyword) {
+/// Which parameters have an argument, in `filled` or by a keyword that was not looked at yet.
+std::vector<bool> given_parameters(const BoundSignature& bound, const CallArguments& call,
+                                   PyObject* const* filled) {
+  std::vector<bool> given(filled, filled + bound.signature->num_parameters);
+  for (Py_ssize_t k = 0; k < call.num_keywords(); ++k) {
+    const std::string keyword = utf8(tuple_item(call.keyword_names, k));
+    for (const auto& name : bound.names) {
+      if (utf8(name.text) == keyword) {
+        given[static_cast<std::size_t>(name.parameter)] = true;
+      }
+    }
+  }
+  return given;
+}
+
+/// The name nearest to `keyword` of a parameter that is not given, or nullptr when none is near.
+const BoundSignature::Name* nearest_name(const BoundSignature& bound, const std::string& keyword,
+                                         const std::vector<bool>& given) {
   constexpr std::size_t kLongest = 64;  // The table is quadratic, and keywords come from anywhere.
   if (keyword.size() > kLongest) {
-    return "";
+    return nullptr;
   }
   std::size_t best = std::max<std::size_t>(1, keyword.size() / 3) + 1;
-  std::string nearest;
+  const BoundSignature::Name* nearest = nullptr;
   for (const auto& name : bound.names) {
+    if (given[static_cast<std::size_t>(name.parameter)]) {
+      continue;
+    }
     const std::string text = utf8(name.text);
     const std::size_t distance = edit_distance(keyword, text);
     // With every letter changed, one name is as near as another.
     const bool has_common = distance < std::max(keyword.size(), text.size());
     if (has_common && distance < best) {
       best = distance;
-      nearest = text;
+      nearest = &name;
     }
   }
   return nearest;
+}
+
+/// "; did you mean 'dim'?", "; did you mean 'axis' (alias of 'dim')?", or nothing.
+std::string did_you_mean(const BoundSignature& bound, const std::string& keyword,
+                         const std::vector<bool>& given) {
+  const BoundSignature::Name* const nearest = nearest_name(bound, keyword, given);
+  if (nearest == nullptr) {
+    return "";
+  }
+  const std::string shown = utf8(nearest->text);
+  const std::string name = bound.signature->parameters[nearest->parameter].name;
+  return "; did you mean " + quote(shown) +
+         (shown == name ? "?" : " (alias of " + quote(name) + ")?");
 }
 
 // ------------------------------------------------------------------------------------- reasons
@@ -184,25 +226,32 @@ std::string argument(const FunctionSignature& signature, int i) {
   return i < signature.max_positional ? name + " (position " + std::to_string(i + 1) + ")" : name;
 }
 
-std::string missing(const BoundSignature& bound, PyObject* const* filled) {
-  std::vector<std::string> names;
-  for (int i = 0; i < bound.signature->num_parameters; ++i) {
-    if (filled[i] == nullptr && bound.parameters()[static_cast<std::size_t>(i)].is_required()) {
-      names.push_back(argument(*bound.signature, i).substr(sizeof("argument ") - 1));
+std::vector<int> missing_parameters(const FunctionSignature& signature, PyObject* const* filled) {
+  std::vector<int> missing;
+  for (int i = 0; i < signature.num_parameters; ++i) {
+    if (filled[i] == nullptr && signature.parameters[i].is_required()) {
+      missing.push_back(i);
     }
   }
-  std::string text =
-      names.size() == 1 ? "missing required argument " : "missing required arguments ";
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + names[i];
+  return missing;
+}
+
+std::string missing(const FunctionSignature& signature, PyObject* const* filled) {
+  const std::vector<int> parameters = missing_parameters(signature, filled);
+  std::string text = "missing required argument";
+  text += parameters.size() == 1 ? " " : "s ";
+  for (const int i : parameters) {
+    text += (i == parameters.front() ? "" : ", ") +
+            argument(signature, i).substr(sizeof("argument ") - 1);
   }
   return text;
 }
 
 std::string too_many(const BoundSignature& bound, const CallArguments& call) {
   const int most = bound.signature->max_positional;
-  std::string text = "takes at most " + std::to_string(most) + " positional argument" +
-                     (most == 1 ? "" : "s") + ", but " + std::to_string(call.num_positional) +
+  const std::string taken =
+      most == 0 ? "no positional arguments" : "at most " + counted(most, "positional argument");
+  std::string text = "takes " + taken + ", but " + std::to_string(call.num_positional) +
                      (call.num_positional == 1 ? " was given" : " were given");
   if (most < bound.signature->num_parameters) {
     text += "; " + quote(bound.signature->parameters[most].name) + " is keyword-only";
@@ -210,10 +259,11 @@ std::string too_many(const BoundSignature& bound, const CallArguments& call) {
   return text;
 }
 
-std::string unexpected_keyword(const BoundSignature& bound, const std::string& keyword) {
-  const std::string nearest = nearest_name(bound, keyword);
-  return "unexpected keyword argument " + quote(keyword) +
-         (nearest.empty() ? "" : "; did you mean " + quote(nearest) + "?");
+std::string unexpected_keyword(const BoundSignature& bound, const CallArguments& call,
+                               PyObject* keyword, PyObject* const* filled) {
+  const std::string text = utf8(keyword);
+  return "unexpected keyword argument " + quote(text) +
+         did_you_mean(bound, text, given_parameters(bound, call, filled));
 }
 
 /// ": size[1]", ": lists[1][0]"; nothing for an argument itself.
@@ -242,7 +292,7 @@ std::string wrong_type(const BoundSignature& bound, const Mismatch& why) {
 std::string wrong_length(const BoundSignature& bound, const Mismatch& why) {
   const FunctionParameter& parameter = bound.signature->parameters[why.parameter];
   return argument(*bound.signature, why.parameter) + " must have " +
-         std::to_string(parameter.size) + " elements, not " + std::to_string(why.element);
+         counted(parameter.size, "element") + ", not " + std::to_string(why.element);
 }
 
 std::string reason(const BoundSignature& bound, const CallArguments& call, const Mismatch& why,
@@ -251,7 +301,7 @@ std::string reason(const BoundSignature& bound, const CallArguments& call, const
     case Kind::TOO_MANY_POSITIONAL:
       return too_many(bound, call);
     case Kind::UNEXPECTED_KEYWORD:
-      return unexpected_keyword(bound, utf8(why.object.get()));
+      return unexpected_keyword(bound, call, why.object.get(), filled);
     case Kind::MULTIPLE_VALUES:
       return "multiple values for " + argument(*bound.signature, why.parameter);
     case Kind::WRONG_TYPE:
@@ -261,7 +311,7 @@ std::string reason(const BoundSignature& bound, const CallArguments& call, const
     case Kind::WRONG_LENGTH:
       return wrong_length(bound, why);
     case Kind::MISSING:
-      return missing(bound, filled);
+      return missing(*bound.signature, filled);
     case Kind::NOTHING:
       break;
   }
@@ -271,11 +321,50 @@ std::string reason(const BoundSignature& bound, const CallArguments& call, const
 
 /// A signature and why it refused the call.
 struct Candidate {
-  const BoundSignature* bound;
+  const FunctionSignature* signature;
   std::string reason;
-  // Arguments that it took before it refused one: more is nearer.
-  int taken;
+  // The argument meant, a str; empty where none is.
+  THPObjectPtr argument;
+  // Arguments of the call that have a place here and are of its type.
+  int taken = 0;
+  // 0: an element is wrong, or an argument missing; 1: an argument has another type; 2: it has no
+  // place here.
+  int fault = 0;
+  // Required arguments that are missing, where nothing else is wrong.
+  std::size_t missing = 0;
 };
+
+/// More arguments taken is nearer; then the lesser fault; then fewer to add.
+bool is_nearer(const Candidate& a, const Candidate& b) {
+  return std::tuple(-a.taken, a.fault, a.missing) < std::tuple(-b.taken, b.fault, b.missing);
+}
+
+THPObjectPtr text_object(std::string_view text) {
+  return checked(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+
+/// The name of the argument that `why` is about, or nothing.
+THPObjectPtr argument_meant(const BoundSignature& bound, const Mismatch& why) {
+  if (why.kind == Kind::UNEXPECTED_KEYWORD) {
+    return THPObjectPtr::borrow(why.object.get());
+  }
+  return why.parameter < 0 ? THPObjectPtr()
+                           : text_object(bound.signature->parameters[why.parameter].name);
+}
+
+int fault_of(const Mismatch& why, bool is_varargs) {
+  switch (why.kind) {
+    case Kind::TOO_MANY_POSITIONAL:
+    case Kind::UNEXPECTED_KEYWORD:
+    case Kind::MULTIPLE_VALUES:
+      return 2;
+    case Kind::WRONG_TYPE:
+      return 1;
+    default:
+      return is_varargs ? 1 : 0;
+  }
+}
 
 Candidate examine(const BoundSignature& bound, const CallArguments& call,
                   bool skip_torch_function) {
@@ -284,9 +373,14 @@ Candidate examine(const BoundSignature& bound, const CallArguments& call,
   THPObjectPtr varargs;
   Mismatch why;
   detail::match(bound, call, skip_torch_function, filled.data(), overloaded, varargs, why);
-  const auto taken =
-      std::count_if(filled.begin(), filled.end(), [](auto* o) { return o != nullptr; });
-  return {&bound, reason(bound, call, why, filled.data()), static_cast<int>(taken)};
+  Candidate candidate{bound.signature, reason(bound, call, why, filled.data()),
+                      argument_meant(bound, why)};
+  candidate.taken = detail::count_taken(bound, call, skip_torch_function);
+  candidate.fault = fault_of(why, static_cast<bool>(varargs));
+  if (why.kind == Kind::MISSING) {
+    candidate.missing = missing_parameters(*bound.signature, filled.data()).size();
+  }
+  return candidate;
 }
 
 /// Those that are not deprecated, or all of them where there is no other.
@@ -308,12 +402,81 @@ std::vector<Candidate> examine_all(const PythonArgParser& parser, const CallArgu
   for (const BoundSignature* bound : shown_signatures(parser)) {
     candidates.push_back(examine(*bound, call, skip_torch_function));
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.taken > b.taken; });
+  std::stable_sort(candidates.begin(), candidates.end(), is_nearer);
   return candidates;
 }
 
+std::string mismatch_text(const std::vector<Candidate>& candidates) {
+  if (candidates.size() == 1) {
+    return candidates.front().reason;
+  }
+  std::string text = "no signature takes these arguments; the nearest comes first:";
+  for (const Candidate& candidate : candidates) {
+    text += "\n  " + std::string(candidate.signature->text) + "\n    " + candidate.reason;
+  }
+  return text;
+}
+
 // -------------------------------------------------------------------------------------- errors
+
+/// Changes the exception that is set, unless Python code raised it: then it has a traceback.
+/// Whatever fails meanwhile, for want of memory or because the exception has no room for more, that
+/// exception is what counts.
+template <class Change>
+void change_error(Change change) {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  try {
+    if (value != nullptr && traceback == nullptr) {
+      change(value);
+    }
+  } catch (const std::exception&) {
+    PyErr_Clear();
+  }
+  PyErr_Restore(type, value, traceback);
+}
+
+void set_field(PyObject* exception, const char* name, PyObject* value) {
+  if (PyObject_SetAttrString(exception, name, value) < 0) {
+    throw python_error();
+  }
+}
+
+/// A tuple of pairs (signature, reason).
+THPObjectPtr pairs(const std::vector<Candidate>& candidates) {
+  THPObjectPtr tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(candidates.size())));
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const THPObjectPtr signature = text_object(candidates[i].signature->text);
+    const THPObjectPtr reason = text_object(candidates[i].reason);
+    THPObjectPtr pair = checked(PyTuple_Pack(2, signature.get(), reason.get()));
+    PyTuple_SetItem(tuple.get(), static_cast<Py_ssize_t>(i), pair.release());
+  }
+  return tuple;
+}
+
+/// What a program may ask the exception for; the nearest candidate comes first.
+void set_fields(PyObject* exception, const char* function,
+                const std::vector<Candidate>& candidates) {
+  PyObject* const argument = candidates.front().argument.get();
+  set_field(exception, "function", text_object(function).get());
+  set_field(exception, "argument", argument == nullptr ? Py_None : argument);
+  set_field(exception, "candidates", pairs(candidates).get());
+}
+
+/// The same of an error found while reading: one signature was chosen.
+void set_fields(PyObject* exception, const ArgumentPlace& place, const std::string& reason) {
+  const char* const name = place.signature->parameters[place.parameter].name;
+  std::vector<Candidate> chosen;
+  chosen.push_back({place.signature, reason, text_object(name)});
+  set_fields(exception, place.function, chosen);
+}
+
+/// "argument 'dims' (position 2): dims[1]"
+std::string place_text(const ArgumentPlace& place) {
+  return argument(*place.signature, place.parameter) +
+         element_text(place.signature->parameters[place.parameter], place.element, place.inner);
+}
 
 /// Whether an exception is shown by the one text it was made of.
 bool is_plain_text(PyObject* exception, PyObject* args) {
@@ -331,9 +494,7 @@ void name_exception(PyObject* exception, const std::string& where) {
   const THPObjectPtr text =
       checked(PyUnicode_FromFormat("%s: %U", where.c_str(), tuple_item(args.get(), 0)));
   const THPObjectPtr named = checked(PyTuple_Pack(1, text.get()));
-  if (PyObject_SetAttrString(exception, "args", named.get()) < 0) {
-    throw python_error();
-  }
+  set_field(exception, "args", named.get());
 }
 
 std::string deprecation_text(const PythonArgParser& parser, const FunctionSignature& signature) {
@@ -352,18 +513,22 @@ std::string deprecation_text(const PythonArgParser& parser, const FunctionSignat
 
 namespace detail {
 
-void name_error(const std::string& where) {
-  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
-  if (value != nullptr && traceback == nullptr) {
-    try {
-      name_exception(value, where);
-    } catch (const std::exception&) {  // no notes, or no memory: the error itself is what counts
-      PyErr_Clear();
-    }
-  }
-  PyErr_Restore(type, value, traceback);
+void name_error(const ArgumentPlace& place) {
+  const std::string where = place_text(place);
+  change_error([&](PyObject* exception) {
+    const THPObjectPtr text(PyObject_Str(exception));
+    set_fields(exception, place, where + ": " + utf8(text.get()));
+  });
+  change_error([&](PyObject* exception) {
+    name_exception(exception, std::string(place.function) + "(): " + where);
+  });
+}
+
+void raise_at(PyObject* type, const ArgumentPlace& place, const char* what) {
+  const std::string reason = place_text(place) + what;
+  set_error(type, std::string(place.function) + "(): " + reason);
+  change_error([&](PyObject* exception) { set_fields(exception, place, reason); });
+  throw python_error();
 }
 
 void warn_deprecated(const PythonArgParser& parser, const FunctionSignature& signature) {
@@ -379,24 +544,12 @@ void warn_deprecated(const PythonArgParser& parser, const FunctionSignature& sig
   }
 }
 
-std::string argument_text(const char* function, const FunctionSignature& signature, int parameter,
-                          Py_ssize_t element, Py_ssize_t inner) {
-  return std::string(function) + "(): " + argument(signature, parameter) +
-         element_text(signature.parameters[parameter], element, inner);
-}
-
 void raise_mismatch(const PythonArgParser& parser, const CallArguments& call,
                     bool skip_torch_function) {
   const std::vector<Candidate> candidates = examine_all(parser, call, skip_torch_function);
-  std::string text = std::string(parser.name()) + "(): ";
-  if (candidates.size() == 1) {
-    raise_error(PyExc_TypeError, text + candidates.front().reason);
-  }
-  text += "no signature takes these arguments; the nearest comes first:";
-  for (const Candidate& candidate : candidates) {
-    text += "\n  " + std::string(candidate.bound->signature->text) + "\n    " + candidate.reason;
-  }
-  raise_error(PyExc_TypeError, text);
+  set_error(PyExc_TypeError, std::string(parser.name()) + "(): " + mismatch_text(candidates));
+  change_error([&](PyObject* e) { set_fields(e, parser.name(), candidates); });
+  throw python_error();
 }
 
 }  // namespace detail
