@@ -176,7 +176,7 @@ def test_arguments_are_read_and_results_made_with_the_gil() -> None:
 @pytest.mark.parametrize("kind", daemon_exits.CALLS)
 def test_daemon_threads_inside_ops_at_exit(kind: str) -> None:
     """More of them: make exits."""
-    assert daemon_exits.codes(kind, runs=2) == {0: 2}
+    assert daemon_exits.ends(kind, runs=2) == {"0": 2}
 
 
 # --- numbers --------------------------------------------------------------------------------------

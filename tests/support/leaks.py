@@ -22,9 +22,11 @@ Call = Callable[[], Any]
 # What a leak leaves at least, in every other call: a reference, a block of Python's, an allocation.
 _LEAST = 0.5
 _LEAST_BYTES = 16 * _LEAST
-# Python keeps some blocks for later use, and pages come and go.
+# Python keeps some blocks for later use.
 _KEPT_BLOCKS = 300
+# Pages come and go: they say something after many calls only.
 _KEPT_BYTES = 1 << 20
+_MANY_CALLS = 10_000
 
 
 class _HeapInfo(ctypes.Structure):
@@ -66,13 +68,15 @@ class Growth:
     @property
     def faults(self) -> list[str]:
         least, least_bytes = _LEAST * self.calls, _LEAST_BYTES * self.calls
-        counted = [(what, n, least) for what, n in self.references.items()]
-        counted += [
-            ("blocks", self.blocks, max(least, _KEPT_BLOCKS)),
-            ("bytes in use", self.heap, least_bytes),
-            ("bytes resident", self.resident, max(least_bytes, _KEPT_BYTES)),
-        ]
-        return [f"{n:+} {what}" for what, n, limit in counted if abs(n) > limit]
+        # A count that falls was let go once too often.
+        found = [f"{n:+} {what}" for what, n in self.references.items() if abs(n) > least]
+        if self.blocks > max(least, _KEPT_BLOCKS):
+            found.append(f"{self.blocks:+} blocks")
+        if self.heap > least_bytes:
+            found.append(f"{self.heap:+} bytes in use")
+        if self.calls >= _MANY_CALLS and self.resident > max(least_bytes, _KEPT_BYTES):
+            found.append(f"{self.resident:+} bytes resident")
+        return found
 
 
 def grown(call: Call, watched: Mapping[str, Any], calls: int) -> Growth:
@@ -108,6 +112,17 @@ def failing(call: Call, *errors: type[BaseException]) -> Call:
         raise AssertionError("the call was to fail")
 
     return run
+
+
+def faults(paths: Mapping[str, Call], watched: Mapping[str, Any], calls: int) -> dict[str, Any]:
+    """What each path leaves that leaves anything."""
+    gc.collect()
+    gc.freeze()  # The collector need not look at what was there before.
+    try:
+        found = {name: grown(call, watched, calls).faults for name, call in paths.items()}
+    finally:
+        gc.unfreeze()
+    return {name: left for name, left in found.items() if left}
 
 
 def report(paths: Mapping[str, Call], watched: Mapping[str, Any], calls: int) -> int:
