@@ -17,7 +17,7 @@ X = torch.ones(2, 3)
 class Sub(torch.Tensor):
     """Calls are not handed to it."""
 
-    __torch_function__ = torch._C._disabled_torch_function_impl
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
