@@ -20,10 +20,10 @@ TIDY := $(sort $(wildcard csrc/runtime/core/*.cpp csrc/runtime/torch/*.cpp csrc/
 TIDY_NULL := $(sort $(wildcard tests/null_host/*.cpp))
 PY := codegen tests benchmarks examples
 # Scripts of the runtime's tests.
-ECHO := PYTHONPATH=tests/runtime:tests/support $(BIN)/python tests/runtime
+ECHO := PYTHONPATH=tests/runtime:tests/support:tests/codegen $(BIN)/python tests/runtime
 
-.PHONY: venv demo test test-pythons test-limited sanitize coverage fuzz gen check-gen golden lint \
-	bench errors-page build-demo build-echo clean
+.PHONY: venv demo test test-pythons test-limited sanitize coverage leaks exits fuzz fuzz-runtime gen \
+	check-gen golden lint bench errors-page build-demo build-echo clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -76,9 +76,26 @@ coverage: $(INSTALLED)
 test-limited: $(INSTALLED)
 	$(ECHO)/echo_variants.py limited
 
+# References, memory and tensors after so many calls of every path, failures included: ten minutes.
+CALLS ?= 100000
+leaks: build-demo
+	$(ECHO)/echo_leaks.py $(CALLS)
+	PYTHONPATH=tests/support:$(DEMO)/lib $(BIN)/python tests/support/torch_leaks.py $(CALLS)
+
+# Exits while daemon threads are inside ops, so many of each kind.
+RUNS ?= 50
+exits: $(INSTALLED)
+	PYTHONPATH=tests/support $(BIN)/python tests/support/daemon_exits.py $(RUNS)
+
 # 50,000 random schemas against torch's own reader, and 50,000 broken YAML files: ten minutes.
 fuzz: $(INSTALLED)
 	PYTHONPATH=tests/codegen $(BIN)/python tests/fuzz/run.py
+
+# Core under libFuzzer: signatures and calls, 30 minutes each at once. Needs clang and llvm.
+MINUTES ?= 30
+fuzz-runtime: $(INSTALLED)
+	PYTHONPATH=tests/runtime:tests/support:tests/codegen $(BIN)/python tests/fuzz/native/run.py \
+		--minutes $(MINUTES)
 
 golden: $(INSTALLED)
 	$(BIN)/python -m pytest tests/codegen/test_golden.py --update-golden

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import daemon_exits
 import libraries
 import numpy as np
 import planning
@@ -171,32 +172,11 @@ def test_arguments_are_read_and_results_made_with_the_gil() -> None:
     assert [sys.getrefcount(X), sys.getrefcount(OUT)] == before
 
 
-AT_EXIT = {
-    "returns": "ops.gil(X, 1)",
-    "returns what it was given": "ops.same(X)",
-    "in place": "ops.gil_(X, 1)",
-    "text": "ops.gil_str(X, 1)",
-    "throws": "ops.gil_throw(X, 1)",
-}
-
-
 @pytest.mark.fault("G3")
-@pytest.mark.parametrize("call", AT_EXIT.values(), ids=AT_EXIT.keys())
-def test_daemon_threads_inside_ops_at_exit(call: str) -> None:
-    program = f"""
-import threading, time
-X = torch.ones(2)
-def loop():
-    while True:
-        try: {call}
-        except RuntimeError: pass
-for _ in range(4):
-    threading.Thread(target=loop, daemon=True).start()
-time.sleep(0.1)
-"""
-    for _ in range(2):
-        result = run(program)
-        assert result.returncode == 0, result.stderr
+@pytest.mark.parametrize("kind", daemon_exits.CALLS)
+def test_daemon_threads_inside_ops_at_exit(kind: str) -> None:
+    """More of them: make exits."""
+    assert daemon_exits.ends(kind, runs=2) == {"0": 2}
 
 
 # --- numbers --------------------------------------------------------------------------------------

@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import demo_ops
+import leaks
 import libraries
 import programs
 import pytest
 import torch
+import torch_leaks
 
 X = torch.ones(2, 3)
 
@@ -272,113 +274,18 @@ def test_a_cycle_through_a_kept_tensor_is_collected() -> None:
 # --- reference counts -----------------------------------------------------------------------------
 
 
-class Handler:
-    """Takes every call over."""
-
-    def __torch_function__(self, *args: Any) -> None: ...
-
-
-ARGUMENTS: dict[str, Any] = {
-    "tensor": torch.ones(2, 3),
-    "out": torch.empty(2, 3),
-    "resized": torch.empty(7),
-    "list": [torch.ones(2), torch.ones(2)],
-    "ints": [0, 1],
-    "dtype": torch.float64,
-    "text": "a text that nobody else holds",
-    "number": 123456.75,
-    "far ints": [123456],
-    "handler": Handler(),
-}
-R = ARGUMENTS
-
-
-def failing(call: Callable[[], Any]) -> Callable[[], None]:
-    def run() -> None:
-        try:
-            call()
-        except (TypeError, ValueError, IndexError, RuntimeError, KeyError, OverflowError, Warning):
-            return
-        raise AssertionError("the call was to fail")
-
-    return run
-
-
-def warned_of_as_an_error() -> None:
-    R["resized"].resize_(7)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        demo_ops.add(R["tensor"], R["tensor"], out=R["resized"])
-
-
-BALANCED: dict[str, Callable[[], Any]] = {
-    "unnamed tuple": lambda: demo_ops.var_mean(R["tensor"]),
-    "success": lambda: demo_ops.add(R["tensor"], R["tensor"], alpha=R["number"]),
-    "list": lambda: demo_ops.cat(R["list"], 0),
-    "ints": lambda: demo_ops.sum(R["tensor"], R["ints"], dtype=R["dtype"]),
-    "text": lambda: demo_ops.describe(R["tensor"], R["text"]),
-    "none": lambda: demo_ops.clamp(R["tensor"], None, R["number"]),
-    "named tuple": lambda: demo_ops.max(R["tensor"], 1),
-    "own named tuple": lambda: demo_ops.min_max(R["tensor"]),
-    "numbers": lambda: demo_ops.bounds(R["tensor"]),
-    "list of tensors": lambda: demo_ops.chunk(R["tensor"], 2),
-    "list of ints": lambda: demo_ops.strides_of(R["tensor"], R["ints"]),
-    "handled": lambda: demo_ops.add(R["tensor"], R["handler"]),
-    "handled keywords": lambda: demo_ops.add(R["handler"], R["tensor"], alpha=R["number"]),
-    "nothing": lambda: demo_ops.busy_wait_ms(0),
-    "out": lambda: demo_ops.add(R["tensor"], R["tensor"], out=R["out"]),
-    "type error": failing(lambda: demo_ops.add(R["tensor"], R["text"])),
-    "keyword error": failing(lambda: demo_ops.scale(R["tensor"], **{R["text"]: R["number"]})),
-    "element error": failing(lambda: demo_ops.cat([R["tensor"], R["text"]])),
-    "far ints": failing(lambda: demo_ops.sum(R["tensor"], R["far ints"])),
-    "warning error": failing(warned_of_as_an_error),
-    "overflow": failing(lambda: demo_ops.sum(R["tensor"], [0, 2**70])),
-    "kernel error": failing(lambda: demo_ops.sum(R["tensor"], 9)),
-    "python error": failing(lambda: demo_ops.raise_error("python_error")),
-}
-
-
 @pytest.mark.fault("O3")
-@pytest.mark.parametrize("call", BALANCED.values(), ids=BALANCED.keys())
-def test_reference_counts_are_balanced(call: Callable[[], Any]) -> None:
-    watched = [*ARGUMENTS.values(), *ARGUMENTS["list"], *ARGUMENTS["far ints"], Handler]
-    watched += [True, None, torch.return_types.max]
-    call()
-    before = [sys.getrefcount(o) for o in watched]
-    for _ in range(1000):
-        call()
-    after = [sys.getrefcount(o) for o in watched]
-    # Immortal or shared objects move by a few; a leak moves by a thousand.
-    assert all(abs(a - b) < 100 for a, b in zip(after, before, strict=True))
-
-
-@pytest.mark.parametrize("call", BALANCED.values(), ids=BALANCED.keys())
-def test_no_memory_is_left_behind(call: Callable[[], Any]) -> None:
-    """What a call makes itself, such as a result's tuple and an error's text."""
-
-    def blocks_after(calls: int) -> int:
-        for _ in range(calls):
-            call()
-        gc.collect()
-        return sys.getallocatedblocks()
-
-    before = blocks_after(100)
-    # What is kept for later calls is some blocks; a leak is one at least for each call.
-    assert blocks_after(1000) - before < 500
+def test_nothing_is_left_behind() -> None:
+    """More calls of each path: make leaks."""
+    assert leaks.faults(torch_leaks.PATHS, torch_leaks.WATCHED, 400) == {}
 
 
 def test_no_tensor_is_left_behind() -> None:
-    def live() -> int:
-        gc.collect()
-        return sum(isinstance(o, torch.Tensor) for o in gc.get_objects())
-
-    for call in BALANCED.values():
-        call()
-    before = live()
-    for call in BALANCED.values():
+    before = torch_leaks.live_tensors()
+    for call in torch_leaks.PATHS.values():
         for _ in range(20):
             call()
-    assert live() <= before
+    assert torch_leaks.live_tensors() <= before
 
 
 # --- warnings -------------------------------------------------------------------------------------

@@ -284,6 +284,10 @@ std::string name_of(MemoryFormat format);
 std::string name_of(QScheme qscheme);
 std::string name_of(Device device);
 
+/// What `null_host.NAME` is: a dtype, a layout or a memory format that a signature names; nullptr
+/// where there is no such attribute. Borrowed from the module.
+PyObject* named_value(const char* name);
+
 /// A null_host.dtype, or one of Python's types float, int, bool and complex.
 bool is_dtype(PyObject* object);
 ScalarType unpack_dtype(PyObject* object);

@@ -64,16 +64,21 @@ PyMethodDef functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+constexpr const char* kName = "null_host";
+
 void add(PyObject* module, const char* name, PyObject* object) {
   if (PyObject_SetAttrString(module, name, object) < 0) throw python_error();
 }
 
 }  // namespace
 
+PyObject* named_value(const char* name) {
+  return PyDict_GetItemString(PyModule_GetDict(PyImport_AddModule(kName)), name);
+}
+
 void initialize() {
   static bool done = false;
   if (done) return;
-  constexpr const char* kName = "null_host";
   if (PyDict_GetItemString(PyImport_GetModuleDict(), kName) != nullptr) {
     throw std::runtime_error("another module has made null_host");
   }

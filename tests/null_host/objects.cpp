@@ -282,6 +282,18 @@ Enumeration<ScalarType, 27> dtypes = {"null_host.dtype",
                                         {ScalarType::Float8_e8m0fnu, "float8_e8m0fnu"},
                                         {ScalarType::Float4_e2m1fn_x2, "float4_e2m1fn_x2"}}}};
 
+/// Names of dtypes that schemas have beside those that Python shows.
+constexpr std::pair<const char*, ScalarType> kFurtherDtypes[] = {
+    {"short", ScalarType::Short},
+    {"int", ScalarType::Int},
+    {"long", ScalarType::Long},
+    {"half", ScalarType::Half},
+    {"float", ScalarType::Float},
+    {"double", ScalarType::Double},
+    {"chalf", ScalarType::ComplexHalf},
+    {"cfloat", ScalarType::ComplexFloat},
+    {"cdouble", ScalarType::ComplexDouble}};
+
 Enumeration<Layout, 2> layouts = {"null_host.layout",
                                   {{{Layout::Strided, "strided"}, {Layout::Sparse, "sparse_coo"}}}};
 
@@ -387,6 +399,10 @@ void add_types(PyObject* module) {
   symint_type = make_type(module, symint_spec);
   symbool_type = make_type(module, symbool_spec);
   dtypes.add_to(module);
+  for (const auto& [name, dtype] : kFurtherDtypes) {
+    const THPObjectPtr object(dtypes.wrap(dtype));
+    if (PyObject_SetAttrString(module, name, object.get()) < 0) throw python_error();
+  }
   layouts.add_to(module);
   memory_formats.add_to(module);
   qschemes.add_to(module);

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import libraries
+import signature_pairs
 from echo_tables import DEFAULTS
 from opbind import loader, parser
 from opbind.errors import Diagnostics
@@ -133,6 +134,7 @@ _COMBINED = (
         "aliased(Tensor x, int dim, bool keepdim=False) -> str",
         "aliases: {dim: [axis, d], keepdim: keepdims}",
     ),
+    Entry(f"nearest(int abcdef=0, int dim=0, int {'x' * 64}=0) -> str"),
     Entry("nothing() -> str"),
     Entry("optionals(Tensor? t=None, int? n=None, int[]? size=None, str? s=None) -> str"),
     Entry("keywords(int from, float lambda, *, bool class=False) -> str"),
@@ -167,7 +169,7 @@ _DEPRECATED = {"renewed(int by, Tensor self) -> str": "renewed(self, by)"}
 
 _OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 
-# Ops whose kernels are written by hand, in behaviour.cpp.
+# Ops whose kernels are written by hand, in behaviour.cpp and signatures.cpp.
 _BEHAVIOUR = (
     # The shapes of results.
     Entry("touch_(Tensor(a!) self, int by) -> ()"),
@@ -196,6 +198,11 @@ _BEHAVIOUR = (
     Entry("call_python_in_thread(str statement) -> int"),
     Entry("drop_errors(int count) -> ()"),
     Entry("destroy_without_gil() -> bool", "gil: hold"),
+    # Parsers made from text (signatures.cpp).
+    Entry("compare_signatures() -> str", "gil: hold"),
+    Entry("count_signatures() -> int"),
+    Entry("read_signatures(str[] texts) -> str", "gil: hold"),
+    Entry("install_by_hand() -> ()", "gil: hold"),
     # Whether the sanitizers are on, and faults for them to find.
     Entry("sanitizers() -> str"),
     Entry("plant(str fault) -> int", "gil: hold"),
@@ -276,10 +283,12 @@ def build(name: str) -> Path:
     """In build/tests/NAME. The flags are $CXXFLAGS and $LDFLAGS."""
     folder = libraries.REPO / "build/tests" / name
     folder.mkdir(parents=True, exist_ok=True)
-    ops, kernels = folder / "echo.yaml", folder / "echo_kernels.cpp"
+    ops, kernels, pairs = (folder / f"echo{end}" for end in (".yaml", "_kernels.cpp", "_pairs.cpp"))
+    made = planned()
     _write(ops, yaml_text())
-    _write(kernels, kernels_text(planned()))
-    return libraries.build(name, ops, [kernels, SOURCES / "behaviour.cpp"])
+    _write(kernels, kernels_text(made))
+    _write(pairs, signature_pairs.pairs_text(made))
+    return libraries.build(name, ops, [kernels, pairs, *sorted(SOURCES.glob("*.cpp"))])
 
 
 def _write(path: Path, text: str) -> None:

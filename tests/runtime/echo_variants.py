@@ -51,18 +51,19 @@ VARIANTS = {
 
 def main(words: Sequence[str]) -> int:
     name, *more = words
-    folders = (HERE, HERE.parent / "support", libraries.REPO / "codegen")
+    tests = HERE.parent
+    folders = (HERE, tests / "support", tests / "codegen", libraries.REPO / "codegen")
     paths = {"PYTHONPATH": os.pathsep.join(map(str, folders))}
     library = _build(name, paths)
     if name == "coverage":
         _forget(library.parent)
     is_sanitized = name == "sanitized"
     extra = ["-p", "leak_watch", str(HERE / "sanitized_echo.py")] if is_sanitized else []
-    tests = [sys.executable, "-m", "pytest", str(HERE), f"--ignore={_NO_ECHO}", *extra, *more]
+    pytest = [sys.executable, "-m", "pytest", str(HERE), f"--ignore={_NO_ECHO}", *extra, *more]
     environment = {**os.environ, **paths, "OPBIND_ECHO": str(library)}
     if is_sanitized:
         environment |= _sanitizers()
-    done = subprocess.run(tests, env=environment)
+    done = subprocess.run(pytest, env=environment)
     if name == "coverage" and done.returncode == 0:
         return _report(library.parent)
     return done.returncode

@@ -155,21 +155,21 @@ def test_lists_in_a_list_that_change_while_they_are_read(echo: ModuleType) -> No
     assert echo.echo_int_list_list([inner]) == "[[5, 2]]"
 
 
-class Meta(type):
-    """Its classes run code when somebody looks for their `__torch_function__`."""
+class Changing:
+    """Runs code when somebody looks for its `__torch_function__`."""
 
     change: Callable[[], None]
 
     @property
-    def __torch_function__(cls) -> Any:
-        cls.change()
+    def __torch_function__(self) -> Any:
+        type(self).change()
         raise AttributeError
 
 
 def test_a_list_of_tensors_that_changes_while_it_is_checked(
     echo: ModuleType, null_host: ModuleType
 ) -> None:
-    class Sub(null_host.Tensor, metaclass=Meta):  # type: ignore[misc, name-defined]
+    class Sub(Changing, null_host.Tensor):  # type: ignore[misc, name-defined]
         pass
 
     values: list[Any] = [null_host.Tensor(1), Sub(2), null_host.Tensor(3)]
@@ -192,14 +192,11 @@ def test_a_wrong_call_whose_arguments_change_meanwhile(echo: ModuleType) -> None
     """The call is matched again to learn why: by then it would be taken."""
     values: list[Any] = []
 
-    class Heals(type):
+    class Wrong:
         @property
-        def __torch_function__(cls) -> Any:
+        def __torch_function__(self) -> Any:
             values[:] = [1]
             raise AttributeError
-
-    class Wrong(metaclass=Heals):
-        pass
 
     values += [Wrong()]
     reason = "an argument changed while the call was checked"

@@ -149,16 +149,43 @@ def test_no_reference_is_kept(echo: ModuleType, handlers: tuple[type, ...]) -> N
 
 
 def test_an_exception_while_the_attribute_is_looked_up(echo: ModuleType) -> None:
-    class Meta(type):
+    class Odd:
         @property
-        def __torch_function__(cls) -> Any:
+        def __torch_function__(self) -> Any:
             raise ZeroDivisionError
-
-    class Odd(metaclass=Meta):
-        pass
 
     with pytest.raises(ZeroDivisionError):
         echo.echo_tensor(Odd())
+
+
+def test_an_attribute_of_the_object_counts(echo: ModuleType) -> None:
+    class Plain:
+        pass
+
+    plain = Plain()
+    plain.__torch_function__ = lambda *arguments: arguments[2]  # type: ignore[attr-defined]
+    assert echo.echo_tensor(plain) == (plain,)
+
+
+def test_an_attribute_of_the_metaclass_does_not(echo: ModuleType) -> None:
+    class Meta(type):
+        __torch_function__ = None
+
+    class Plain(metaclass=Meta):
+        pass
+
+    with pytest.raises(TypeError, match="must be Tensor"):
+        echo.echo_tensor(Plain())
+
+
+def test_a_property_that_finds_nothing_is_no_handler(echo: ModuleType) -> None:
+    class Plain:
+        @property
+        def __torch_function__(self) -> Any:
+            raise AttributeError
+
+    with pytest.raises(TypeError, match="must be Tensor"):
+        echo.echo_tensor(Plain())
 
 
 def test_an_exception_while_the_keywords_are_gathered(echo: ModuleType) -> None:

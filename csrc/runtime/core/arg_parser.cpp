@@ -2,10 +2,13 @@
 #include "core/arg_parser.h"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "core/signature_text.h"
 #include "core/torch_function.h"
 
 namespace opbind {
@@ -39,6 +42,13 @@ BoundSignature bind(const FunctionSignature& signature) {
     add_aliases(bound.names, aliases == nullptr ? "" : aliases, i);
   }
   return bound;
+}
+
+/// Tables that stay for as long as the process lives, where leak checkers see them.
+const FunctionSignatures& tables_of(std::initializer_list<std::string_view> signatures) {
+  // Changed with the GIL only.
+  static auto* const all = new std::deque<SignatureTables>;
+  return all->emplace_back(std::span(signatures)).function();
 }
 
 /// The parameter that a keyword names, or -1; by identity. Keywords in source code are interned, so
@@ -179,34 +189,40 @@ class Matcher {
   }
 
   bool match_positional() {
-    if (signature_.varargs_int_list && gather_varargs()) {
-      into_[0] = varargs_.get();
-      return check(0, varargs_.get());
-    }
-    if (call_.num_positional > signature_.max_positional) {
+    const bool has_varargs = signature_.varargs_int_list && gather_varargs();
+    const Py_ssize_t count = has_varargs ? signature_.max_positional - 1 : call_.num_positional;
+    if (count > signature_.max_positional) {
       return refuse(Mismatch::Kind::TOO_MANY_POSITIONAL, -1, nullptr);
     }
-    for (int i = 0; i < call_.num_positional; ++i) {
-      if (!check(i, call_.args[i])) {
+    for (int i = 0; i < count; ++i) {
+      if (!bind(i, call_.args[i])) {
         return false;
       }
-      into_[i] = call_.args[i];
     }
-    return true;
+    return !has_varargs || bind(static_cast<int>(count), varargs_.get());
   }
 
-  /// `f(1, 2)` where f takes one list of ints by position: makes the tuple (1, 2). A lone int for
-  /// `int[2]` stands for both of its elements, as it does everywhere.
+  /// `f(1, 2)` where f's last argument by position is a list of ints: makes the tuple (1, 2). A
+  /// lone int for `int[2]` stands for both of its elements, as it does everywhere.
   bool gather_varargs() {
-    const Py_ssize_t count = call_.num_positional;
-    const bool may_be_lone = count == 1 && signature_.parameters[0].size > 0;
-    if (count == 0 || may_be_lone || !is_int(call_.args[0])) {
+    const int list = signature_.max_positional - 1;
+    const Py_ssize_t count = call_.num_positional - list;
+    const bool may_be_lone = count == 1 && signature_.parameters[list].size > 0;
+    if (count <= 0 || may_be_lone || !is_int(call_.args[list])) {
       return false;
     }
     varargs_ = checked(PyTuple_New(count));
     for (Py_ssize_t i = 0; i < count; ++i) {
-      PyTuple_SetItem(varargs_.get(), i, THPObjectPtr::borrow(call_.args[i]).release());
+      PyTuple_SetItem(varargs_.get(), i, THPObjectPtr::borrow(call_.args[list + i]).release());
     }
+    return true;
+  }
+
+  bool bind(int i, PyObject* object) {
+    if (!check(i, object)) {
+      return false;
+    }
+    into_[i] = object;
     return true;
   }
 
@@ -222,10 +238,9 @@ class Matcher {
       if (into_[i] != nullptr) {
         return refuse(Mismatch::Kind::MULTIPLE_VALUES, i, nullptr);
       }
-      if (!check(i, value)) {
+      if (!bind(i, value)) {
         return false;
       }
-      into_[i] = value;
     }
     return true;
   }
@@ -356,27 +371,28 @@ class Matcher {
     return true;
   }
 
+  /// Whoever handles calls is asked before its value counts, as an argument itself is.
   bool has_element(ParameterType list, PyObject* item) {
-    switch (list) {
-      case ParameterType::INT_LIST:
-        return is_int(item) || is_overloading(item);
-      case ParameterType::FLOAT_LIST:
-        return is_double(item) || is_overloading(item);
-      case ParameterType::BOOL_LIST:
-        return is_bool(item) || is_overloading(item);
-      case ParameterType::SCALAR_LIST:
-        return is_scalar(item) || is_overloading(item);
-      case ParameterType::STRING_LIST:
-        return is_str(item) || is_overloading(item);
-      case ParameterType::OPTIONAL_TENSOR_LIST:
-        return item == Py_None || is_tensor_element(item);
-      default:
-        return is_tensor_element(item);
-    }
+    return is_overloading(item) || has_plain_element(list, item);
   }
 
-  bool is_tensor_element(PyObject* item) {
-    return host::is_tensor_exact(item) || is_overloading(item) || host::is_tensor(item);
+  static bool has_plain_element(ParameterType list, PyObject* item) {
+    switch (list) {
+      case ParameterType::INT_LIST:
+        return is_int(item);
+      case ParameterType::FLOAT_LIST:
+        return is_double(item);
+      case ParameterType::BOOL_LIST:
+        return is_bool(item);
+      case ParameterType::SCALAR_LIST:
+        return is_scalar(item);
+      case ParameterType::STRING_LIST:
+        return is_str(item);
+      case ParameterType::OPTIONAL_TENSOR_LIST:
+        return item == Py_None || host::is_tensor(item);
+      default:
+        return host::is_tensor(item);
+    }
   }
 
   bool refuse(Mismatch::Kind kind, int parameter, PyObject* object, Py_ssize_t element = 0,
@@ -422,6 +438,17 @@ PythonArgParser::PythonArgParser(const FunctionSignatures& signatures) : name_(s
   std::transform(signatures.signatures, signatures.signatures + signatures.count, bound.get(),
                  bind);
   signatures_ = {bound.release(), signatures.count};
+  for (const BoundSignature& one : signatures_) {
+    width_ = std::max<int>(width_, one.signature->num_parameters);
+  }
+}
+
+PythonArgParser::PythonArgParser(std::initializer_list<std::string_view> signatures)
+    : PythonArgParser(tables_of(signatures)) {}
+
+void PythonArgParser::raise_too_narrow(int slots) const {
+  throw std::length_error(std::string(name_) + "(): ParsedArgs<" + std::to_string(slots) +
+                          "> is too small, take ParsedArgs<" + std::to_string(width_) + ">");
 }
 
 PythonArgs PythonArgParser::parse(const CallArguments& call, PyObject** into,

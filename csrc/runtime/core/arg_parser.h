@@ -6,6 +6,11 @@
 //   if (r.has_torch_function()) return handle_torch_function(r, …);
 //   … r.tensor(0), r.toDouble(1) …
 //
+// Generated code gives it a table (signature.h); in a binding written by hand it reads the
+// signatures (signature_text.h):
+//
+//   static const PythonArgParser parser({"scale(Tensor input, float alpha=1.0) -> Tensor"});
+//
 // The parser is immutable once built; all that a call needs is on its stack. Signatures are tried
 // in order, the first that takes every argument wins. A signature that does not match is a return
 // value; only when none does is the error worked out (describe.cpp) and python_error thrown.
@@ -15,6 +20,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,7 +38,7 @@
 
 namespace opbind {
 
-/// Arguments whose type defines `__torch_function__`, in the order in which they are asked
+/// Arguments that have `__torch_function__`, in the order in which they are asked
 /// (torch_function.h). Owned: a handler may change the list that an element came from.
 using OverloadedArgs = std::vector<THPObjectPtr>;
 
@@ -509,12 +515,18 @@ class PythonArgParser {
  public:
   /// `signatures` has static storage. The GIL is held. Throws python_error when memory runs out.
   explicit PythonArgParser(const FunctionSignatures& signatures);
+  /// The same of signatures as text, in the order in which they are tried. Throws
+  /// std::invalid_argument where a text is wrong: ValueError, behind HANDLE_TH_ERRORS.
+  explicit PythonArgParser(std::initializer_list<std::string_view> signatures);
 
-  /// Binds a call. `into` has room for the widest signature, and lives as long as the result.
-  /// Throws python_error (TypeError) when no signature takes the call.
+  /// Binds a call. `into` lives as long as the result. Throws python_error (TypeError) when no
+  /// signature takes the call, and std::length_error when N is less than a signature's parameters.
   template <int N>
   PythonArgs parse(PyObject* const* args, Py_ssize_t num_positional, PyObject* keyword_names,
                    ParsedArgs<N>& into) const {
+    if (N < width_) [[unlikely]] {
+      raise_too_narrow(N);
+    }
     return parse(CallArguments{args, num_positional, keyword_names}, into.args, into.overloaded,
                  into.varargs);
   }
@@ -525,9 +537,12 @@ class PythonArgParser {
  private:
   PythonArgs parse(const CallArguments& call, PyObject** into, OverloadedArgs& overloaded,
                    THPObjectPtr& varargs) const;
+  [[noreturn]] OPBIND_COLD void raise_too_narrow(int slots) const;
 
   const char* name_;
   std::span<const BoundSignature> signatures_;
+  // Parameters of the widest signature.
+  int width_ = 0;
 };
 static_assert(std::is_trivially_destructible_v<PythonArgParser>);
 

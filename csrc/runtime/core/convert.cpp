@@ -2,6 +2,24 @@
 #include "core/convert.h"
 
 namespace opbind {
+namespace {
+
+// Clears an OverflowError of Python's own. One with a traceback was raised by somebody's
+// `__float__`, and stays.
+bool clear_own_overflow() {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  const bool is_own =
+      PyErr_GivenExceptionMatches(type, PyExc_OverflowError) != 0 && traceback == nullptr;
+  PyErr_Restore(type, value, traceback);
+  if (is_own) {
+    PyErr_Clear();
+  }
+  return is_own;
+}
+
+}  // namespace
+
 namespace detail {
 
 bool is_int_slow(PyObject* object) {
@@ -46,10 +64,9 @@ bool to_double_slow(PyObject* object, double& value) {
   if (value != -1.0 || PyErr_Occurred() == nullptr) {
     return true;
   }
-  if (!PyLong_Check(object) || PyErr_ExceptionMatches(PyExc_OverflowError) == 0) {
+  if (!PyLong_Check(object) || !clear_own_overflow()) {
     throw python_error();
   }
-  PyErr_Clear();
   return false;
 }
 

@@ -53,6 +53,26 @@ inline PyObject* sequence_item(PyObject* sequence, Py_ssize_t i) {
   return item;
 }
 
+/// An attribute, a new reference; nullptr where there is none, and with an error set where looking
+/// it up raised another than AttributeError.
+inline PyObject* optional_attribute(PyObject* object, PyObject* name) {
+#if defined(Py_LIMITED_API)
+  PyObject* const value = PyObject_GetAttr(object, name);
+  if (value == nullptr && PyErr_ExceptionMatches(PyExc_AttributeError) != 0) {
+    PyErr_Clear();
+  }
+#else
+  // No AttributeError is made where it would be cleared.
+  PyObject* value = nullptr;
+#if PY_VERSION_HEX >= 0x030D0000
+  PyObject_GetOptionalAttr(object, name, &value);
+#else
+  _PyObject_LookupAttr(object, name, &value);
+#endif
+#endif
+  return value;
+}
+
 inline double float_value(PyObject* exact_float) {
 #ifdef Py_LIMITED_API
   return PyFloat_AsDouble(exact_float);

@@ -11,6 +11,7 @@
 #include "core/signature.h"
 #include "core/convert.h"
 #include "core/numbers.h"
+#include "core/signature_text.h"
 #include "core/arg_parser.h"
 #include "core/torch_function.h"
 #include "core/wrap.h"

@@ -154,7 +154,8 @@ struct FunctionSignature {
   uint8_t max_positional = 0;
   // Stands after all that are not, is not shown in errors, and warns when it is first chosen.
   bool deprecated = false;
-  // The only positional parameter is a list of ints: `f(1, 2)` is `f((1, 2))`.
+  // The last positional parameter is a list of ints, and the only one but for a method's self:
+  // `f(1, 2)` is `f((1, 2))`.
   bool varargs_int_list = false;
 };
 

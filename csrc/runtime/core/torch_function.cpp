@@ -92,16 +92,13 @@ PyObject* dispatch(const HandlerCall& call, const OverloadedArgs& overloaded) {
 namespace detail {
 
 bool has_torch_function_slow(PyObject* object) {
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  const THPObjectPtr method(PyObject_GetAttrString(type, kTorchFunction));
-  if (!method) {
-    if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) {
-      throw python_error();
-    }
-    PyErr_Clear();
-    return false;
+  static PyObject* const name = checked(PyUnicode_InternFromString(kTorchFunction)).release();
+  // As `ask` does: an attribute of the metaclass, which the type alone shows, nobody can call.
+  const THPObjectPtr method(optional_attribute(object, name));
+  if (!method && PyErr_Occurred() != nullptr) {
+    throw python_error();
   }
-  return method.get() != host::disabled_torch_function_impl();
+  return method && method.get() != host::disabled_torch_function_impl();
 }
 
 }  // namespace detail

@@ -1,7 +1,7 @@
 // core/torch_function.h: `__torch_function__`, by NEP 18's rules.
 //
-// An active mode is asked first; then the arguments whose type defines `__torch_function__`, left
-// to right, subclasses before their superclasses, one of each type. All of it needs the GIL.
+// An active mode is asked first; then the arguments that have `__torch_function__`, left to right,
+// subclasses before their superclasses, one of each type. All of it needs the GIL.
 #pragma once
 
 #include "core/arg_parser.h"
@@ -23,9 +23,9 @@ inline bool is_basic_type(const PyTypeObject* type) {
 
 }  // namespace detail
 
-/// Whether the object's type defines `__torch_function__` and takes part: a plain tensor, a
-/// Parameter and types with the disabled implementation do not. Throws python_error when looking it
-/// up raises anything but AttributeError.
+/// Whether the object has `__torch_function__`, of its type or of its own, and takes part: a plain
+/// tensor, a Parameter and types with the disabled implementation do not. Throws python_error when
+/// looking it up raises anything but AttributeError.
 inline bool has_torch_function(PyObject* object) {
   return !host::is_tensor_exact(object) && !detail::is_basic_type(Py_TYPE(object)) &&
          detail::has_torch_function_slow(object);

@@ -155,6 +155,11 @@ void initialize() {
   verify_stream();
 }
 
+PyObject* named_value(const char* name) {
+  const THPObjectPtr torch = checked(PyImport_ImportModule("torch"));
+  return PyDict_GetItemString(PyModule_GetDict(torch.get()), name);
+}
+
 bool gil_held() noexcept { return !interpreter_is_ending() && PyGILState_Check() != 0; }
 
 std::string describe(const Tensor& tensor) {

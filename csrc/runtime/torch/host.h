@@ -272,6 +272,10 @@ using ListOfOptionalTensors = c10::List<std::optional<Tensor>>;
 // is_X tells whether an object is accepted for X and never fails; unpack_X may be called only if it
 // is; wrap_X gives a new reference.
 
+/// What `torch.NAME` is, for the dtypes, layouts and memory formats that signatures name; nullptr
+/// where there is no such attribute. Borrowed from torch. Throws python_error.
+PyObject* named_value(const char* name);
+
 /// A torch.dtype, or one of Python's types float, int, bool and complex, as torch's parser takes.
 inline bool is_dtype(PyObject* object) {
   return detail::has_type(object, &THPDtypeType) ||

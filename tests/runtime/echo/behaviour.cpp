@@ -294,6 +294,8 @@ int64_t signed_overflow() {
 // sanitizer: the tests count such objects themselves.
 int64_t leaked_bytes() { return PyBytes_Size(PyBytes_FromStringAndSize(nullptr, 100)); }
 int64_t leaked_list() { return PyList_Size(PyList_New(3)); }
+// Memory that Python knows nothing of.
+int64_t leaked_cpp() { return *new volatile int64_t(3); }
 
 }  // namespace
 
@@ -312,5 +314,6 @@ int64_t echo::plant(std::string_view fault) {
   if (fault == "signed overflow") return signed_overflow();
   if (fault == "leaked bytes") return leaked_bytes();
   if (fault == "leaked list") return leaked_list();
+  if (fault == "leaked C++") return leaked_cpp();
   throw std::invalid_argument("no such fault: " + std::string(fault));
 }
