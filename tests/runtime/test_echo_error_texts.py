@@ -417,3 +417,22 @@ def test_want_of_memory_while_an_error_is_made(run_python: RunPython) -> None:
     pytest.importorskip("_testcapi")
     done = run_python(NO_MEMORY)
     assert done.stdout == "['no memory', 'with fields', 'without']\n" * 2, done.stderr
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, KeyError])
+def test_a_metaclass_that_fails_while_its_name_is_asked(
+    echo: ModuleType, error: type[BaseException]
+) -> None:
+    """The text does without the name; Ctrl-C is no part of a text."""
+
+    class Meta(type):
+        @property
+        def __module__(cls) -> str:  # type: ignore[override]
+            raise error
+
+    value = Meta("Named", (), {})()
+    with pytest.raises(TypeError if error is KeyError else error) as raised:
+        echo.documented(value)
+    if error is KeyError:
+        expected = "documented(): argument 'x' (position 1) must be int, not Named"
+        assert str(raised.value) == expected

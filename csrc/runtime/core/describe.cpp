@@ -97,10 +97,14 @@ std::string type_name(const FunctionParameter& parameter) {
   return name + (parameter.takes_none() ? " or None" : "");
 }
 
-/// An attribute that is a str; "" where there is none. A metaclass may run any code, and fail.
+/// An attribute that is a str; "" where there is none. A metaclass may run any code, and fail: then
+/// the text does without; but Ctrl-C and the like pass.
 std::string text_attribute(PyObject* object, const char* name) {
   const THPObjectPtr value(PyObject_GetAttrString(object, name));
   if (!value) {
+    if (PyErr_ExceptionMatches(PyExc_Exception) == 0) {
+      throw python_error();
+    }
     PyErr_Clear();
   }
   return value && PyUnicode_Check(value.get()) ? utf8(value.get()) : "";
