@@ -4,9 +4,9 @@
 
 Without --seed it is another one each time.
 
-Each change is made in a copy of the checkout, built and tested: first what runs without torch
-(tests/runtime), then the module's tests. One that does not compile says nothing and is replaced by
-the next. Seconds to minutes for each.
+Each change is made in a copy of the checkout, built and tested: core first by what runs without
+torch (tests/runtime), then by the module's tests; the torch host by these alone. One that does not
+compile says nothing and is replaced by the next. Seconds to minutes for each.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 REPO = Path(__file__).parents[2]
 TREE = REPO / "build/mutation/tree"
 RUNTIME = "csrc/runtime"
-# What a change must make red, the quick ones first.
-SUITES = (
-    ("core", ["tests/runtime"]),
-    ("module", ["tests/module"]),
-)
+# What a change of a folder must make red, the quick ones first.
+SUITES = {
+    "core": {"core": ["tests/runtime"], "module": ["tests/module"]},
+    "torch": {"module": ["tests/module"]},
+}
 TIMEOUT = 900
 
 
@@ -144,14 +144,14 @@ def attempt(change: Change) -> Result:
     lines[change.line - 1] = change.after
     path.write_text("\n".join(lines))
     try:
-        outcome, suite = judge()
+        outcome, suite = judge(SUITES[path.parent.name])
     finally:
         path.write_text(original)
     return Result(change, outcome, suite, round(time.monotonic() - started, 1))
 
 
-def judge() -> tuple[str, str]:
-    for name, tests in SUITES:
+def judge(suites: Mapping[str, list[str]]) -> tuple[str, str]:
+    for name, tests in suites.items():
         if name == "module" and not demo_builds():
             return "unbuildable", name
         done = _run([sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests])
@@ -192,7 +192,7 @@ def main() -> None:
     arguments = parser.parse_args()
     print(f"seed {arguments.seed}", flush=True)
     prepare()
-    baseline, suite = judge()
+    baseline, suite = judge(SUITES["core"])
     if baseline != "survived":
         sys.exit(f"without any change: {baseline} in {suite}")
     results: list[Result] = []
