@@ -152,3 +152,39 @@ def test_a_hook_that_changes_the_list(
         got = outcome(kind, call, change)
         assert isinstance(got, torch.Tensor | TypeError | RuntimeError | ValueError), got
         assert scene.asked
+
+
+class Sizes(torch.Tensor):
+    """Says its sizes in Python."""
+
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
+
+    @staticmethod
+    def __new__(cls) -> Any:
+        return torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+            cls, (2, 3), dispatch_sizes_strides_policy="sizes"
+        )
+
+    @classmethod
+    def __torch_dispatch__(cls, *args: Any, **kwargs: Any) -> Any:
+        scene.act()
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, KeyError])
+def test_a_tensor_that_fails_while_it_is_described(error: type[BaseException]) -> None:
+    """The text does without its shape; Ctrl-C is no part of a text."""
+
+    def act() -> None:
+        raise error
+
+    value = Sizes()
+    scene.act = act
+    try:
+        with pytest.raises(TypeError if error is KeyError else error) as raised:
+            demo_ops.describe(X, value)
+    finally:
+        scene.act = object
+    if error is KeyError:
+        text = "describe(): argument 'prefix' (position 2) must be str, not a tensor"
+        assert str(raised.value) == text

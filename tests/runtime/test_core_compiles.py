@@ -68,3 +68,26 @@ def test_limited_api_is_really_limited() -> None:
     probe = ROOT / "tests" / "runtime" / "needs_full_api.cpp"
     assert compile_source(probe, "-fsyntax-only").returncode == 0
     assert compile_source(probe, "-fsyntax-only", LIMITED).returncode != 0
+
+
+# --- the C++ of docs/building.md ------------------------------------------------------------------
+
+PAGE = (ROOT / "docs/building.md").read_text()
+
+
+def test_the_binding_by_hand_compiles(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```cpp\n(.*?)```", PAGE.partition("## Binding by hand")[2], re.S)
+    source = tmp_path / "by_hand.cpp"
+    source.write_text(example)
+    result = compile_source(source, "-fsyntax-only")
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_kernel_that_calls_python_compiles(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```cpp\n(#include[^`]*int64_t mine::[^`]*)```", PAGE)
+    head = "#include <mutex>\nstd::mutex mutex;\nint64_t ask_python(int64_t);\n"
+    declared = "namespace mine { int64_t lock_and_call(int64_t x); }\n"
+    source = tmp_path / "locks.cpp"
+    source.write_text(example.replace("\n\n", f"\n{head}{declared}", 1))
+    result = compile_source(source, "-fsyntax-only")
+    assert result.returncode == 0, result.stderr

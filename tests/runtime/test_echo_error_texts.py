@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _testcapi  # type: ignore[import-not-found]
 import codecs
 import functools
 import sys
@@ -312,25 +313,41 @@ def test_the_nearest_overload_comes_first(keeper: Keeper, echo: ModuleType, call
 # --- exceptions that somebody else made -----------------------------------------------------------
 
 
-def raising(error: BaseException) -> Any:
-    """An index whose value is `error`, raised by a C function, so without a traceback."""
-
-    class Raises:
-        __index__ = functools.partial(codecs.strict_errors, error)  # type: ignore[arg-type]
-
-    return Raises()
+def raising(function: Callable[..., Any], *arguments: Any) -> Any:
+    """An index whose value is what a C function returns, or raises: without a traceback."""
+    return type("Raises", (), {"__index__": functools.partial(function, *arguments)})()
 
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_an_error_of_c_code_is_named_and_has_fields(echo: ModuleType, times: int) -> None:
-    error = ValueError("mine")
     with pytest.raises(ValueError) as raised:
-        echo.echo_int_list([1] * times + [raising(error)])
-    assert raised.value is error
+        echo.echo_int_list([1] * times + [raising(int, "x")])
     where = f"argument 'x' (position 1): x[{times}]"
-    assert str(error) == f"echo_int_list(): {where}: mine"
+    text = "invalid literal for int() with base 10: 'x'"
+    assert str(raised.value) == f"echo_int_list(): {where}: {text}"
     signature = "echo_int_list(int[] x) -> str"
-    assert fields(error) == ("echo_int_list", "x", ((signature, f"{where}: mine"),))
+    assert fields(raised.value) == ("echo_int_list", "x", ((signature, f"{where}: {text}"),))
+
+
+@pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt, UnicodeError])
+def test_an_error_that_somebody_else_knows_passes_unchanged(
+    echo: ModuleType, kind: type[BaseException]
+) -> None:
+    error = kind("mine")
+    for _ in range(2):
+        with pytest.raises(kind) as raised:
+            echo.echo_int_list([1, raising(codecs.strict_errors, error)])
+        assert raised.value is error
+        error.__traceback__ = None
+    assert error.args == ("mine",)
+    assert not any(hasattr(error, name) for name in (*FIELDS, "__notes__"))
+
+
+def test_leaving_passes_unchanged(echo: ModuleType) -> None:
+    with pytest.raises(SystemExit) as raised:
+        echo.echo_int(raising(sys.exit, "bye"))
+    assert raised.value.args == ("bye",)
+    assert not hasattr(raised.value, "function")
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="needs exceptions with notes")
@@ -356,17 +373,42 @@ class Untold(ValueError):
         raise ZeroDivisionError
 
 
+class Interrupts(ValueError):
+    """Ctrl-C while it takes an attribute."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("kind", [Stubborn, Untold])
 def test_an_error_that_takes_no_fields_is_raised_all_the_same(
     echo: ModuleType, kind: type[ValueError]
 ) -> None:
-    error = kind("mine")
     with pytest.raises(kind) as raised:
-        echo.echo_int(raising(error))
-    assert raised.value is error
-    assert error.args == ("mine",)
-    assert error.__context__ is None
-    assert hasattr(error, "function") == (kind is Untold)
+        echo.echo_int(raising(_testcapi.raise_exception, kind, 1))
+    assert raised.value.args == (0,)
+    assert raised.value.__context__ is None
+    assert hasattr(raised.value, "function") == (kind is Untold)
+
+
+def test_ctrl_c_while_an_error_is_worded(echo: ModuleType) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        echo.echo_int(raising(_testcapi.raise_exception, Interrupts, 1))
+
+
+def test_long_names_are_cut(echo: ModuleType) -> None:
+    long = "ü" * 101
+    cut = "ü" * 100 + "…"
+    with pytest.raises(TypeError) as keyword:
+        echo.documented(1, **{long: 1})
+    assert str(keyword.value) == f"documented(): unexpected keyword argument '{cut}'"
+    assert keyword.value.argument == long  # type: ignore[attr-defined]
+    with pytest.raises(TypeError) as named:
+        echo.documented(type(long, (), {"__module__": "builtins"})())
+    where = "documented(): argument 'x' (position 1)"
+    assert str(named.value) == f"{where} must be int, not {cut}"
+    with pytest.raises(TypeError, match=r"must be int, not str$"):
+        echo.documented("x" * 33)
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, TypeError, OverflowError, ValueError])

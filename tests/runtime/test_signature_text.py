@@ -24,8 +24,10 @@ READ = {
     "f(str a='\\'', str b=\"\\101\\n\")": None,
     "f(bool[2] a=True, float[3] b=1, int[2]? c=3, Scalar d=-2.5j)": None,
     "f(ScalarType a=long, Layout b=strided, MemoryFormat c=contiguous_format)": None,
-    "f(Device a='cuda:1', float b=0x1.8p-1, float c=-.5)": None,
+    "f(Device a='cuda:1', float b=0x1.8p-1, float c=-.5, float d=-0xAp1)": None,
+    "f(DeviceIndex a=127, DeviceIndex b=-128, int c=128)": None,
 }
+MOST = f"f({', '.join(f'int a{i}' for i in range(255))})"
 TOO_MANY = f"f({', '.join(f'int a{i}' for i in range(256))})"
 # By the text: the column, and what is said of it.
 REFUSED = {
@@ -53,6 +55,7 @@ REFUSED = {
     "f(int a=1, int b)": "16: a required argument after one with a default: give it a "
     "default, or put '*' before it",
     "f(int a=)": "9: a value is wanted",
+    "f(int a=+1)": "9: a value is wanted",
     "f(int a=x)": "9: 'x' is no default for 'a'",
     "f(int a=1.5)": "9: '1.5' is no default for 'a'",
     "f(int a=9223372036854775808)": "9: '9223372036854775808' is no default for 'a'",
@@ -77,6 +80,16 @@ REFUSED = {
     "f(str a='\\8')": "11: unknown escape; write \\\\ for a backslash",
     "f(str a='\\777')": "14: an octal escape is one byte: at most \\377",
     "f(str a='\\377')": "9: the string is no UTF-8",
+    "f(int[2][3] a)": "10: a list in a list has no size, as int[][]",
+    "f(float a=0x-1)": "11: '0x-1' is no default for 'a'",
+    "f(float a=0xinf)": "11: '0xinf' is no default for 'a'",
+    "f(float a=0xnan)": "11: '0xnan' is no default for 'a'",
+    "f(float a=-0x)": "11: '-0x' is no default for 'a'",
+    "f(Scalar a=18446744073709551615)": "12: '18446744073709551615' is no default for 'a'",
+    "f(Scalar a=-)": "12: '-' is no default for 'a'",
+    "f(DeviceIndex a=128)": "17: '128' is no default for 'a'",
+    "f(DeviceIndex a=-129)": "17: '-129' is no default for 'a'",
+    "f(Device a='bike')": "12: 'bike' is no default for 'a'",
     "f(ü a)": "3: a type is wanted",
     TOO_MANY: f"{len(TOO_MANY) + 1}: more than 255 arguments",
 }
@@ -95,6 +108,11 @@ def test_what_is_refused(echo: ModuleType, text: str) -> None:
     assert str(error.value).startswith(f"signature '{text}', column {REFUSED[text]}")
 
 
+def test_as_many_arguments_as_there_may_be(echo: ModuleType) -> None:
+    assert echo.read_signatures([MOST]) == f"{MOST}\n"
+    assert echo.read_signatures(["f(int a)"] * 255) == "f(int a)\n" * 255
+
+
 def test_signatures_are_of_one_function(echo: ModuleType) -> None:
     assert echo.read_signatures(["f(int a)", "f(str a)"]) == "f(int a)\nf(str a)\n"
     with pytest.raises(ValueError, match="column 1: all signatures are of one function, here 'f'"):
@@ -104,9 +122,9 @@ def test_signatures_are_of_one_function(echo: ModuleType) -> None:
             echo.read_signatures(["f()"] * count)
 
 
-def test_a_device_that_there_is_not(echo: ModuleType) -> None:
-    with pytest.raises(ValueError, match="bike"):
-        echo.read_signatures(["f(Device a='bike')"])
+def test_nul_bytes(echo: ModuleType) -> None:
+    with pytest.raises(ValueError, match=r"^signature 'f\(int a', column 8: a NUL byte$"):
+        echo.read_signatures(["f(int a\0)"])
 
 
 # --- bound by hand --------------------------------------------------------------------------------

@@ -23,10 +23,19 @@ std::string utf8(PyObject* text) {
   char* data = nullptr;
   Py_ssize_t size = 0;
   if (!bytes || PyBytes_AsStringAndSize(bytes.get(), &data, &size) < 0) {
-    PyErr_Clear();
+    drop_exception();
     return "?";
   }
   return {data, static_cast<std::size_t>(size)};
+}
+
+/// The same, cut where it is longer than anybody reads: names come from anywhere.
+std::string short_utf8(PyObject* text) {
+  constexpr Py_ssize_t kLongest = 100;
+  if (PyUnicode_GetLength(text) <= kLongest) {
+    return utf8(text);
+  }
+  return utf8(THPObjectPtr(PyUnicode_Substring(text, 0, kLongest)).get()) + "…";
 }
 
 std::string quote(std::string_view text) { return "'" + std::string(text) + "'"; }
@@ -102,12 +111,9 @@ std::string type_name(const FunctionParameter& parameter) {
 std::string text_attribute(PyObject* object, const char* name) {
   const THPObjectPtr value(PyObject_GetAttrString(object, name));
   if (!value) {
-    if (PyErr_ExceptionMatches(PyExc_Exception) == 0) {
-      throw python_error();
-    }
-    PyErr_Clear();
+    drop_exception();
   }
-  return value && PyUnicode_Check(value.get()) ? utf8(value.get()) : "";
+  return value && PyUnicode_Check(value.get()) ? short_utf8(value.get()) : "";
 }
 
 /// The type as Python shows it: "str", "numpy.bool".
@@ -122,15 +128,16 @@ std::string python_type_name(PyObject* object) {
 /// The value of a small number or text, in parentheses; nothing for the rest, whose __repr__ is
 /// anybody's code.
 std::string short_value(PyObject* object) {
-  const bool plain =
-      PyFloat_CheckExact(object) || PyBool_Check(object) || PyUnicode_CheckExact(object);
+  constexpr std::size_t kLongest = 32;
+  const bool plain = PyFloat_CheckExact(object) || PyBool_Check(object) ||
+                     (PyUnicode_CheckExact(object) &&
+                      static_cast<std::size_t>(PyUnicode_GetLength(object)) <= kLongest);
   int overflow = 0;
   const bool small_int = PyLong_CheckExact(object) &&
                          PyLong_AsLongLongAndOverflow(object, &overflow) != -2 && overflow == 0;
   if (!plain && !small_int) {
     return "";
   }
-  constexpr std::size_t kLongest = 32;
   const std::string text = utf8(THPObjectPtr(PyObject_Repr(object)).get());
   return text.size() > kLongest ? "" : " (" + text + ")";
 }
@@ -213,7 +220,7 @@ const BoundSignature::Name* nearest_name(const BoundSignature& bound, const std:
 /// The name that an unexpected keyword may have meant, or nullptr.
 const BoundSignature::Name* name_meant(const BoundSignature& bound, const CallArguments& call,
                                        PyObject* keyword, PyObject* const* filled) {
-  return nearest_name(bound, utf8(keyword), given_parameters(bound, call, filled));
+  return nearest_name(bound, short_utf8(keyword), given_parameters(bound, call, filled));
 }
 
 /// "'dim'", "'axis' (alias of 'dim')".
@@ -267,7 +274,7 @@ std::string too_many(const BoundSignature& bound, const CallArguments& call) {
 std::string unexpected_keyword(const BoundSignature& bound, const CallArguments& call,
                                PyObject* keyword, PyObject* const* filled) {
   const BoundSignature::Name* const meant = name_meant(bound, call, keyword, filled);
-  return "unexpected keyword argument " + quote(utf8(keyword)) +
+  return "unexpected keyword argument " + quote(short_utf8(keyword)) +
          (meant == nullptr ? "" : "; did you mean " + name_text(bound, *meant) + "?");
 }
 
@@ -437,21 +444,35 @@ std::string mismatch_text(const std::vector<Candidate>& candidates) {
 
 // -------------------------------------------------------------------------------------- errors
 
-/// Changes the exception that is set, unless Python code raised it: then it has a traceback.
-/// Whatever fails meanwhile, for want of memory or because the exception has no room for more, that
-/// exception is what counts.
+/// Whether the exception was made for this error alone, by C code: what Python code raised has a
+/// traceback, and what somebody else knows of is not ours to change.
+bool is_changeable(PyObject* exception, PyObject* traceback) {
+  return traceback == nullptr && exception != nullptr && Py_REFCNT(exception) == 1 &&
+         PyErr_GivenExceptionMatches(exception, PyExc_Exception) != 0;
+}
+
+/// Changes the exception that is set, where that is allowed. Whatever fails meanwhile, for want of
+/// memory or because the exception has no room for more, that exception is what counts; but Ctrl-C
+/// and the like are shown.
 template <class Change>
 void change_error(Change change) {
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);
-  try {
-    if (value != nullptr && traceback == nullptr) {
+  const THPObjectPtr owned[] = {THPObjectPtr(type), THPObjectPtr(value), THPObjectPtr(traceback)};
+  if (is_changeable(value, traceback)) {
+    try {
       change(value);
+    } catch (const python_error& error) {
+      error.restore();
+      drop_exception();
+    } catch (const std::bad_alloc&) {
+      PyErr_Clear();
     }
-  } catch (const std::exception&) {
-    PyErr_Clear();
   }
+  Py_XINCREF(type);
+  Py_XINCREF(value);
+  Py_XINCREF(traceback);
   PyErr_Restore(type, value, traceback);
 }
 

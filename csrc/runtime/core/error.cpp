@@ -48,6 +48,13 @@ void set_error(PyObject* type, std::string_view text) noexcept {
   }
 }
 
+void drop_exception() {
+  if (PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_Exception) == 0) {
+    throw python_error();
+  }
+  PyErr_Clear();
+}
+
 void raise_error(PyObject* type, std::string_view text) {
   set_error(type, text);
   throw python_error();

@@ -55,6 +55,10 @@ void set_error(PyObject* type, std::string_view text) noexcept;
 /// Sets a Python exception and throws python_error.
 [[noreturn]] void raise_error(PyObject* type, std::string_view text);
 
+/// Drops the exception that is set, of work that the caller can do without. Ctrl-C and whatever
+/// else is no Exception is not dropped: throws python_error with it.
+void drop_exception();
+
 /// Sets the Python exception for a C++ exception and returns true, or returns false when it is not
 /// its concern. Called with the GIL; it rethrows the pointer to look at the exception.
 using ExceptionTranslator = bool (*)(std::exception_ptr);

@@ -57,6 +57,7 @@ constexpr uint32_t kLongestList = 1000;
 
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_hex_letter(char c) { return (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool is_octal(char c) { return c >= '0' && c <= '7'; }
 
 std::string quote(std::string_view text) { return "'" + std::string(text) + "'"; }
@@ -90,12 +91,15 @@ std::optional<double> magnitude_of(std::string_view word) {
   if (word == "nan") {
     return std::numeric_limits<double>::quiet_NaN();
   }
-  if (word.starts_with("0x")) {
-    return number_of<double>(word.substr(2), std::chars_format::hex);
-  }
+  const bool is_hex = word.starts_with("0x");
+  const std::string_view digits = word.substr(is_hex ? 2 : 0);
   // from_chars knows further names and the sign.
-  const bool is_number = !word.empty() && (is_digit(word[0]) || word[0] == '.');
-  return is_number ? number_of<double>(word) : std::nullopt;
+  const char first = digits.empty() ? '\0' : digits[0];
+  const bool is_number = is_digit(first) || first == '.' || (is_hex && is_hex_letter(first));
+  if (!is_number) {
+    return std::nullopt;
+  }
+  return is_hex ? number_of<double>(digits, std::chars_format::hex) : number_of<double>(digits);
 }
 
 std::optional<double> double_of(std::string_view word) {
@@ -117,6 +121,15 @@ std::optional<int64_t> enumerator_named(ParameterType type, std::string_view nam
     return static_cast<int64_t>(host::unpack_memory_format(value));
   }
   return std::nullopt;
+}
+
+bool is_device(const std::string& name) {
+  try {
+    host::device_from_text(name.c_str());
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 /// `f(1, 2)` may stand for `f((1, 2))` where the list is the only argument by position, beside a
@@ -141,6 +154,12 @@ class SignatureReader {
   SignatureReader(SignatureTables& tables, std::string_view text) : tables_(tables), text_(text) {}
 
   void read() {
+    at_ = std::min(text_.find('\0'), text_.size());
+    if (at_ < text_.size()) {
+      text_ = text_.substr(0, at_);
+      fail("a NUL byte");
+    }
+    at_ = 0;
     read_function_name();
     expect('(');
     while (!take(')')) {
@@ -192,6 +211,9 @@ class SignatureReader {
     const std::size_t start = last_;
     for (bool goes_on = true; goes_on;) {
       if (take('[')) {
+        if (parameter.size > 0) {
+          fail("a list in a list has no size, as int[][]");
+        }
         parameter.size = read_size();
         key += "[]";
       } else if (take('?')) {
@@ -205,6 +227,7 @@ class SignatureReader {
       key.pop_back();
     }
     parameter.type = type_named(key, start);
+    is_device_index_ = key == "DeviceIndex";
     parameter.takes_numbers = key == "Tensor" && take_mark("Scalar");
     if (parameter.type == ParameterType::BOOL_LIST && parameter.size == 0) {
       fail_at(start, "a list of bools has a size, as bool[3]");
@@ -289,7 +312,7 @@ class SignatureReader {
       case ParameterType::BOOL:
         return default_of(bool_of(value), of_bool);
       case ParameterType::INT64:
-        return default_of(int_of(value), of_int);
+        return int_default(value);
       case ParameterType::DOUBLE:
         return default_of(double_of(value), of_double);
       case ParameterType::SCALAR:
@@ -312,12 +335,19 @@ class SignatureReader {
     return value ? std::optional(make(*value)) : std::nullopt;
   }
 
+  std::optional<DefaultValue> int_default(std::string_view value) const {
+    const auto integer = int_of(value);
+    const bool fits = integer && (!is_device_index_ || static_cast<int8_t>(*integer) == *integer);
+    return fits ? default_of(integer, of_int) : std::nullopt;
+  }
+
   std::optional<DefaultValue> scalar_default(std::string_view value) {
     if (const auto boolean = bool_of(value)) {
       return of_bool(*boolean != 0);
     }
-    if (const auto integer = number_of<int64_t>(value)) {
-      return of_int(*integer);
+    // An int that does not fit is none, and no float instead.
+    if (value.find_first_not_of("-0123456789") == std::string_view::npos) {
+      return default_of(number_of<int64_t>(value), of_int);
     }
     const auto floating = double_of(value);
     return floating ? of_double(*floating) : complex_default(value);
@@ -385,8 +415,8 @@ class SignatureReader {
       fail_no_default(parameter, "a string");
     }
     const std::string& kept = tables_.strings_.emplace_back(quoted());
-    if (parameter.type == ParameterType::DEVICE) {
-      host::device_from_text(kept.c_str());
+    if (parameter.type == ParameterType::DEVICE && !is_device(kept)) {
+      fail_no_default(parameter, quote(kept));
     }
     return of_string(kept.c_str(), kept.size());
   }
@@ -575,6 +605,8 @@ class SignatureReader {
   // Where the last word or literal began.
   std::size_t last_ = 0;
   bool has_star_ = false;
+  // The parameter's type is INT64 for Python, with fewer values.
+  bool is_device_index_ = false;
   std::vector<FunctionParameter> parameters_;
   std::vector<std::string_view> names_;
   // From where to where the text is not shown.

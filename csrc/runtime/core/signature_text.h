@@ -9,7 +9,7 @@
 //   Tensor|Scalar other          a number may stand for the tensor
 //   int[1]? dim|axis|axes=None   further names
 //   ScalarType dtype=long|None   None is taken and means the default
-//   … -> Tensor|deprecated       tried last, and warns
+//   … -> Tensor|deprecated       warns, and is not proposed; it stands last
 //
 // The returns are for readers alone; they may be left out. Where the signature's only positional
 // argument, beside a leading `Tensor self`, is an `int[]`, its ints may be given one by one.

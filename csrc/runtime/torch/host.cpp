@@ -156,8 +156,9 @@ void initialize() {
 }
 
 PyObject* named_value(const char* name) {
-  const THPObjectPtr torch = checked(PyImport_ImportModule("torch"));
-  return PyDict_GetItemString(PyModule_GetDict(torch.get()), name);
+  // Not imported: that may run Python code, and whoever asks may hold the guard of a static.
+  PyObject* const torch = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
+  return torch == nullptr ? nullptr : PyDict_GetItemString(PyModule_GetDict(torch), name);
 }
 
 bool gil_held() noexcept { return !interpreter_is_ending() && PyGILState_Check() != 0; }
@@ -175,6 +176,8 @@ std::string describe(const Tensor& tensor) {
     if (tensor.requires_grad()) text << " that requires grad";
     return text.str();
   } catch (const std::exception&) {  // a subclass whose sizes are computed in Python
+    translate(std::current_exception());
+    drop_exception();
     return "tensor";
   }
 }

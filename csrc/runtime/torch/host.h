@@ -273,7 +273,7 @@ using ListOfOptionalTensors = c10::List<std::optional<Tensor>>;
 // is; wrap_X gives a new reference.
 
 /// What `torch.NAME` is, for the dtypes, layouts and memory formats that signatures name; nullptr
-/// where there is no such attribute. Borrowed from torch. Throws python_error.
+/// where there is no such attribute. Borrowed from torch.
 PyObject* named_value(const char* name);
 
 /// A torch.dtype, or one of Python's types float, int, bool and complex, as torch's parser takes.
