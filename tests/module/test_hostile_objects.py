@@ -161,7 +161,7 @@ class Sizes(torch.Tensor):
 
     @staticmethod
     def __new__(cls) -> Any:
-        return torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+        return torch.Tensor._make_wrapper_subclass(
             cls, (2, 3), dispatch_sizes_strides_policy="sizes"
         )
 
