@@ -66,8 +66,9 @@ std::string quote(std::string_view text) { return "'" + std::string(text) + "'";
 template <class Number, class... Form>
 std::optional<Number> number_of(std::string_view word, Form... form) {
   Number value{};
-  const char* const end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data(), end, value, form...);
+  const char* const begin = word.data();
+  const char* const end = begin + word.size();
+  const auto [stop, error] = std::from_chars(begin, end, value, form...);
   return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
 }
 
