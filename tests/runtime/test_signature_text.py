@@ -158,6 +158,11 @@ def test_ints_one_by_one_behind_a_methods_own_tensor(by_hand: Any) -> None:
     for wrong in ((), (tensor,), (1, 2), (tensor, 1, [2])):
         with pytest.raises(TypeError):
             view(*wrong)
+    # What is gathered counts as taken, behind the tensor too.
+    with pytest.raises(TypeError) as wrong_int:
+        view(tensor, 1, 2, 3, "4")
+    nearest, _ = wrong_int.value.candidates[0]  # type: ignore[attr-defined]
+    assert nearest == "view(Tensor self, int[] size) -> str"
     # The ints that the first signature gathered are nothing to the third.
     assert view(tensor, 7, grow=True) == 7
 

@@ -167,13 +167,14 @@ class Matcher {
 
  private:
   int count_positional() {
-    const auto count = static_cast<int>(call_.num_positional);
-    if (signature_.varargs_int_list && gather_varargs()) {
-      return check(0, varargs_.get()) ? count : static_cast<int>(mismatch_.element);
-    }
+    const Py_ssize_t count = gather_positional();
     int taken = 0;
-    for (int i = 0; i < std::min<int>(count, signature_.max_positional); ++i) {
+    for (int i = 0; i < std::min<Py_ssize_t>(count, signature_.max_positional); ++i) {
       taken += check(i, call_.args[i]) ? 1 : 0;
+    }
+    if (varargs_) {
+      const bool has_all = check(static_cast<int>(count), varargs_.get());
+      taken += static_cast<int>(has_all ? call_.num_positional - count : mismatch_.element);
     }
     return taken;
   }
@@ -189,8 +190,7 @@ class Matcher {
   }
 
   bool match_positional() {
-    const bool has_varargs = signature_.varargs_int_list && gather_varargs();
-    const Py_ssize_t count = has_varargs ? signature_.max_positional - 1 : call_.num_positional;
+    const Py_ssize_t count = gather_positional();
     if (count > signature_.max_positional) {
       return refuse(Mismatch::Kind::TOO_MANY_POSITIONAL, -1, nullptr);
     }
@@ -199,7 +199,15 @@ class Matcher {
         return false;
       }
     }
-    return !has_varargs || bind(static_cast<int>(count), varargs_.get());
+    return !varargs_ || bind(static_cast<int>(count), varargs_.get());
+  }
+
+  /// How many positional arguments stand for themselves; `varargs_` holds the rest, and nothing
+  /// that another signature gathered.
+  Py_ssize_t gather_positional() {
+    varargs_ = THPObjectPtr();
+    return signature_.varargs_int_list && gather_varargs() ? signature_.max_positional - 1
+                                                           : call_.num_positional;
   }
 
   /// `f(1, 2)` where f's last argument by position is a list of ints: makes the tuple (1, 2). A
