@@ -69,7 +69,7 @@ struct Mismatch {
   // The parameter meant; -1 where none is.
   int parameter = -1;
   // WRONG_ELEMENT: the index of the first element refused. WRONG_LENGTH: the length given.
-  Py_ssize_t element = 0;
+  Py_ssize_t element{};
   // WRONG_ELEMENT: its index in the list that stands at `element`; -1 for that list itself.
   Py_ssize_t inner = -1;
   // The object refused: an argument, an element, or the keyword's name. Owned, since an element's
@@ -79,10 +79,10 @@ struct Mismatch {
 
 /// A call's Python arguments, as METH_FASTCALL|METH_KEYWORDS gives them.
 struct CallArguments {
-  PyObject* const* args = nullptr;
-  Py_ssize_t num_positional = 0;
+  PyObject* const* args;
+  Py_ssize_t num_positional;
   // A tuple of str, or nullptr.
-  PyObject* keyword_names = nullptr;
+  PyObject* keyword_names;
 
   Py_ssize_t num_keywords() const {
     return keyword_names == nullptr ? 0 : sequence_size(keyword_names);
@@ -95,8 +95,8 @@ struct ArgumentPlace {
   const FunctionSignature* signature;
   int parameter;
   // The element of a list, and the one in the list that stands there; -1 for none.
-  Py_ssize_t element = -1;
-  Py_ssize_t inner = -1;
+  Py_ssize_t element;
+  Py_ssize_t inner;
 };
 
 /// A signature with its names as Python strings.

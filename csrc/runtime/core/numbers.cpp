@@ -46,13 +46,11 @@ Scalar integer_to_scalar(PyObject* object) {
   if (overflow == 0) {
     return Scalar(static_cast<int64_t>(value));
   }
-  if (overflow > 0) {
-    const unsigned long long large = PyLong_AsUnsignedLongLong(index.get());
-    if (PyErr_Occurred() == nullptr) {
-      return Scalar(static_cast<uint64_t>(large));
-    }
-    PyErr_Clear();
+  const unsigned long long large = PyLong_AsUnsignedLongLong(index.get());
+  if (PyErr_Occurred() == nullptr) {
+    return Scalar(static_cast<uint64_t>(large));
   }
+  PyErr_Clear();
   throw std::overflow_error("the number fits neither a signed nor an unsigned 64-bit integer");
 }
 

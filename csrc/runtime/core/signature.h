@@ -63,7 +63,7 @@ struct DefaultValue {
   // Bytes of a string, elements of a list.
   uint32_t size = 0;
   union {
-    int64_t integer = 0;  // INT, BOOL, and the value of an enum
+    int64_t integer{};  // INT, BOOL, and the value of an enum
     double floating;
     const char* text;       // UTF-8, static storage
     const int64_t* ints;    // every element, also of a list of bools

@@ -427,7 +427,7 @@ class SignatureReader {
     const char mark = text_[at_++];
     std::string value;
     while (peek() != mark) {
-      if (at_ >= text_.size()) {
+      if (at_ == text_.size()) {
         fail_at(last_, "the string is not closed");
       }
       const char c = text_[at_++];
