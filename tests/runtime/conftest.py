@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import echo_library
+import programs
 import pytest
 from echo_library import RunPython
 from echo_zoo import Keeper
@@ -41,12 +41,6 @@ def keeper(echo: ModuleType) -> Keeper:
 @pytest.fixture(scope="session")
 def run_python(echo_lib: Path) -> RunPython:
     def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-W", "error", "-c", program],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env={**os.environ, "PYTHONPATH": str(echo_lib), **environment},
-        )
+        return programs.run(program, echo_lib, flags=("-W", "error"), variables=environment)
 
     return run

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import ModuleType
@@ -16,33 +15,14 @@ from typing import Any
 import echo_library
 import leaks
 from echo_zoo import Index
-from leaks import Call, failing
+from leaks import NUMBER, TEXT, Call, Declines, Fails, Handles, failing, with_filter
 
-TEXT = "a text that nobody else holds"
-NUMBER = 123456.75
 # Those of behaviour.cpp.
 KERNEL_ERRORS = (
     *("bad_alloc", "out_of_range", "invalid_argument", "domain_error", "length_error"),
     *("range_error", "overflow_error", "runtime_error", "not_utf8", "int", "custom", "alien"),
     *("python_error", "python_error_unset", "python_error_copied", "python_error_twice"),
 )
-
-
-class Handles:
-    """Takes calls over."""
-
-    def __torch_function__(self, *arguments: Any) -> Any:
-        return arguments
-
-
-class Declines:
-    def __torch_function__(self, *arguments: Any) -> Any:
-        return NotImplemented
-
-
-class Fails:
-    def __torch_function__(self, *arguments: Any) -> Any:
-        raise KeyError(TEXT)
 
 
 class FailsLookup:
@@ -186,16 +166,8 @@ class Paths:
             "deprecated": lambda: e.renewed(2, t),
         }
         for name, call in calls.items():
-            yield f"{name}, as an error", self._with_filter("error", failing(call, Exception))
-        yield "warning", self._with_filter("ignore", calls["warning"])
-
-    def _with_filter(self, action: Any, call: Call) -> Call:
-        def run() -> None:
-            with warnings.catch_warnings():
-                warnings.simplefilter(action)
-                call()
-
-        return run
+            yield f"{name}, as an error", with_filter("error", failing(call, Exception))
+        yield "warning", with_filter("ignore", calls["warning"])
 
 
 def main(calls: int) -> int:

@@ -7,7 +7,8 @@ from types import ModuleType
 
 import leaks
 import pytest
-from echo_leaks import TEXT, Paths
+from echo_leaks import Paths
+from leaks import TEXT
 
 CALLS = 400
 

@@ -12,6 +12,7 @@ import ctypes
 import gc
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,25 @@ _KEPT_BLOCKS = 300
 # Pages come and go: they say something after many calls only.
 _KEPT_BYTES = 1 << 20
 _MANY_CALLS = 10_000
+
+# Of paths: a text and a number that nobody else holds, and objects that take calls over, or do not.
+TEXT = "a text that nobody else holds"
+NUMBER = 123456.75
+
+
+class Handles:
+    def __torch_function__(self, *arguments: Any) -> Any:
+        return arguments
+
+
+class Declines:
+    def __torch_function__(self, *arguments: Any) -> Any:
+        return NotImplemented
+
+
+class Fails:
+    def __torch_function__(self, *arguments: Any) -> Any:
+        raise KeyError(TEXT)
 
 
 class _HeapInfo(ctypes.Structure):
@@ -110,6 +130,17 @@ def failing(call: Call, *errors: type[BaseException]) -> Call:
         except errors:
             return
         raise AssertionError("the call was to fail")
+
+    return run
+
+
+def with_filter(action: Any, call: Call) -> Call:
+    """The call under a filter that treats all warnings so."""
+
+    def run() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter(action)
+            call()
 
     return run
 

@@ -6,13 +6,18 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 
 def run(
-    program: str, *folders: Path, flags: Sequence[str] = (), timeout: float = 120
+    program: str,
+    *folders: Path,
+    flags: Sequence[str] = (),
+    timeout: float = 120,
+    variables: Mapping[str, str] = MappingProxyType({}),
 ) -> subprocess.CompletedProcess[str]:
     """Runs `python FLAGS -c PROGRAM` with the folders on its path."""
     environment = {"PYTHONPATH": os.pathsep.join(map(str, folders)), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -22,7 +27,7 @@ def run(
         text=True,
         check=False,
         timeout=timeout,
-        env={**os.environ, **environment},
+        env={**os.environ, **environment, **variables},
     )
 
 

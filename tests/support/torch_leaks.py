@@ -9,30 +9,13 @@ from __future__ import annotations
 
 import gc
 import sys
-import warnings
 from functools import partial
 from typing import Any
 
 import demo_ops
 import leaks
 import torch
-from leaks import Call, failing
-
-
-class Handler:
-    """Takes every call over."""
-
-    def __torch_function__(self, *args: Any) -> None: ...
-
-
-class Raises:
-    def __torch_function__(self, *args: Any) -> None:
-        raise KeyError(TEXT)
-
-
-class Declines:
-    def __torch_function__(self, *args: Any) -> Any:
-        return NotImplemented
+from leaks import NUMBER, TEXT, Call, Declines, Fails, Handles, failing, with_filter
 
 
 class Index:
@@ -44,16 +27,14 @@ class Sub(torch.Tensor):
     pass
 
 
-TEXT = "a text that nobody else holds"
-NUMBER = 123456.75
 X, OUT, RESIZED = torch.ones(2, 3), torch.empty(2, 3), torch.empty(7)
 VALUES, INDICES = torch.empty(2), torch.empty(2, dtype=torch.int64)
 TENSORS, INTS, FAR = [torch.ones(2), torch.ones(2)], [0, 1], [123456]
-HANDLER, RAISES, DECLINES, SUB = Handler(), Raises(), Declines(), X.as_subclass(Sub)
+HANDLER, RAISES, DECLINES, SUB = Handles(), Fails(), Declines(), X.as_subclass(Sub)
 LARGE = 2**64
 
 _OWN = (X, OUT, VALUES, INDICES, *TENSORS, TENSORS, INTS, FAR, *FAR, HANDLER, RAISES, DECLINES)
-_TYPES = (Handler, Sub, torch.float64, torch.return_types.max, TypeError, RuntimeError, KeyError)
+_TYPES = (Handles, Sub, torch.float64, torch.return_types.max, TypeError, RuntimeError, KeyError)
 WATCHED = leaks.names((*_OWN, *_TYPES, TEXT, NUMBER, None, True, demo_ops.add))
 
 # What kernels throw: csrc/kernels/behaviour.cpp.
@@ -64,15 +45,6 @@ KERNEL_ERRORS = (
     *("unknown_exception", "int", "not_utf8", "not_utf8_out_of_memory", "python_error"),
     *("python_error_unset",),
 )
-
-
-def with_filter(action: Any, call: Call) -> Call:
-    def run() -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter(action)
-            call()
-
-    return run
 
 
 def resized() -> Any:
