@@ -105,8 +105,6 @@ class TypeRow:
     # The optional form is allowed to be None.
     is_optional: bool = False
     is_tensor_like: bool = False
-    # Borrowed, and held by host::hold while the kernel runs without the GIL.
-    is_held: bool = False
     # torch registers kernels with it.
     is_registrable: bool = True
     # What may stand alone for a list of N; empty where nothing may.
@@ -500,7 +498,6 @@ _BASE_ROWS = (
         rank=0,
         ownership=_BORROWED,
         is_tensor_like=True,
-        is_held=True,
         renames_self=True,
     ),
     TypeRow(

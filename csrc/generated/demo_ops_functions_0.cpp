@@ -58,7 +58,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, std::optional<int64_t>, bool)>,
     "argmax has other types in torch");
 at::Tensor dispatch_argmax(const at::Tensor& self, std::optional<int64_t> dim, bool keepdim) {
-  return without_gil(host::hold(self), [&] { return at::_ops::argmax::call(self, dim, keepdim); });
+  return call_without_gil(at::_ops::argmax::call, self, dim, keepdim);
 }
 
 static_assert(
@@ -67,9 +67,7 @@ static_assert(
     "argmax.out has other types in torch");
 at::Tensor& dispatch_argmax_out(at::Tensor& out, const at::Tensor& self, std::optional<int64_t> dim,
                                 bool keepdim) {
-  return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
-    return at::_ops::argmax_out::call(self, dim, keepdim, out);
-  });
+  return call_without_gil(at::_ops::argmax_out::call, self, dim, keepdim, out);
 }
 
 PyObject* THPVariable_argmax(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -79,9 +77,7 @@ PyObject* THPVariable_argmax(PyObject* module, PyObject* const* args, Py_ssize_t
   ParsedArgs<4> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "argmax"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "argmax");
   }
   if (r.isNone(3)) {
     return THPVariable_Wrap(dispatch_argmax(r.tensor(0), r.toInt64Optional(1), r.toBool(2)));
@@ -120,7 +116,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, std::optional<at::Generator>)>,
     "bernoulli has other types in torch");
 at::Tensor dispatch_bernoulli(const at::Tensor& self, std::optional<at::Generator> generator) {
-  return without_gil(host::hold(self), [&] { return at::_ops::bernoulli::call(self, generator); });
+  return call_without_gil(at::_ops::bernoulli::call, self, generator);
 }
 
 PyObject* THPVariable_bernoulli(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -130,9 +126,7 @@ PyObject* THPVariable_bernoulli(PyObject* module, PyObject* const* args, Py_ssiz
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "bernoulli"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "bernoulli");
   }
   return THPVariable_Wrap(dispatch_bernoulli(r.tensor(0), r.generatorOptional(1)));
   END_HANDLE_TH_ERRORS
@@ -158,7 +152,7 @@ constexpr FunctionSignatures kBusyWaitMs = {
     .name = "busy_wait_ms", .signatures = kBusyWaitMsSignatures, .count = 1};
 
 void dispatch_busy_wait_ms(int64_t ms) {
-  without_gil([&] { ::demo::ops::busy_wait_ms(ms); });
+  call_without_gil(::demo::ops::busy_wait_ms, ms);
 }
 
 PyObject* THPVariable_busy_wait_ms(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -168,8 +162,7 @@ PyObject* THPVariable_busy_wait_ms(PyObject* module, PyObject* const* args, Py_s
   ParsedArgs<1> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "busy_wait_ms"));
+    return handle_torch_function(r, module, nullptr, "busy_wait_ms");
   }
   dispatch_busy_wait_ms(r.toInt64(0));
   Py_RETURN_NONE;
@@ -204,7 +197,7 @@ constexpr FunctionSignatures kCast = {.name = "cast", .signatures = kCastSignatu
 
 at::Tensor dispatch_cast(const at::Tensor& self, at::ScalarType dtype,
                          std::optional<at::Device> device) {
-  return without_gil(host::hold(self), [&] { return ::demo::ops::cast(self, dtype, device); });
+  return call_without_gil(::demo::ops::cast, self, dtype, device);
 }
 
 PyObject* THPVariable_cast(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -214,8 +207,7 @@ PyObject* THPVariable_cast(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "cast"));
+    return handle_torch_function(r, module, nullptr, "cast");
   }
   return THPVariable_Wrap(dispatch_cast(r.tensor(0), r.scalartype(1), r.deviceOptional(2)));
   END_HANDLE_TH_ERRORS
@@ -253,7 +245,7 @@ static_assert(
                      at::Tensor(at::TensorList, int64_t)>,
     "cat has other types in torch");
 at::Tensor dispatch_cat(at::TensorList tensors, int64_t dim) {
-  return without_gil([&] { return at::_ops::cat::call(tensors, dim); });
+  return call_without_gil(at::_ops::cat::call, tensors, dim);
 }
 
 static_assert(
@@ -261,8 +253,7 @@ static_assert(
                      at::Tensor&(at::TensorList, int64_t, at::Tensor&)>,
     "cat.out has other types in torch");
 at::Tensor& dispatch_cat_out(at::Tensor& out, at::TensorList tensors, int64_t dim) {
-  return without_gil(
-      host::hold(out), [&]() -> at::Tensor& { return at::_ops::cat_out::call(tensors, dim, out); });
+  return call_without_gil(at::_ops::cat_out::call, tensors, dim, out);
 }
 
 PyObject* THPVariable_cat(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -272,9 +263,7 @@ PyObject* THPVariable_cat(PyObject* module, PyObject* const* args, Py_ssize_t na
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "cat"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "cat");
   }
   if (r.isNone(2)) {
     return THPVariable_Wrap(dispatch_cat(r.tensorlist(0), r.toInt64(1)));
@@ -337,8 +326,7 @@ static_assert(
     "clamp.Tensor has other types in torch");
 at::Tensor dispatch_clamp_Tensor(const at::Tensor& self, const std::optional<at::Tensor>& min,
                                  const std::optional<at::Tensor>& max) {
-  return without_gil(
-      host::hold(self, min, max), [&] { return at::_ops::clamp_Tensor::call(self, min, max); });
+  return call_without_gil(at::_ops::clamp_Tensor::call, self, min, max);
 }
 
 static_assert(
@@ -349,9 +337,7 @@ static_assert(
 at::Tensor& dispatch_clamp_Tensor_out(at::Tensor& out, const at::Tensor& self,
                                       const std::optional<at::Tensor>& min,
                                       const std::optional<at::Tensor>& max) {
-  return without_gil(host::hold(out, self, min, max), [&]() -> at::Tensor& {
-    return at::_ops::clamp_Tensor_out::call(self, min, max, out);
-  });
+  return call_without_gil(at::_ops::clamp_Tensor_out::call, self, min, max, out);
 }
 
 static_assert(
@@ -361,7 +347,7 @@ static_assert(
     "clamp has other types in torch");
 at::Tensor dispatch_clamp(const at::Tensor& self, const std::optional<at::Scalar>& min,
                           const std::optional<at::Scalar>& max) {
-  return without_gil(host::hold(self), [&] { return at::_ops::clamp::call(self, min, max); });
+  return call_without_gil(at::_ops::clamp::call, self, min, max);
 }
 
 static_assert(
@@ -372,9 +358,7 @@ static_assert(
 at::Tensor& dispatch_clamp_out(at::Tensor& out, const at::Tensor& self,
                                const std::optional<at::Scalar>& min,
                                const std::optional<at::Scalar>& max) {
-  return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
-    return at::_ops::clamp_out::call(self, min, max, out);
-  });
+  return call_without_gil(at::_ops::clamp_out::call, self, min, max, out);
 }
 
 PyObject* THPVariable_clamp(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -384,9 +368,7 @@ PyObject* THPVariable_clamp(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<4> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "clamp"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "clamp");
   }
   switch (r.idx) {
     case 0: {
@@ -436,8 +418,7 @@ constexpr FunctionSignatures kDescribe = {
     .name = "describe", .signatures = kDescribeSignatures, .count = 1};
 
 std::string dispatch_describe(const at::Tensor& self, std::string_view prefix, bool verbose) {
-  return without_gil(
-      host::hold(self), [&] { return ::demo::ops::describe(self, prefix, verbose); });
+  return call_without_gil(::demo::ops::describe, self, prefix, verbose);
 }
 
 PyObject* THPVariable_describe(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -447,8 +428,7 @@ PyObject* THPVariable_describe(PyObject* module, PyObject* const* args, Py_ssize
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "describe"));
+    return handle_torch_function(r, module, nullptr, "describe");
   }
   return THPVariable_Wrap(dispatch_describe(r.tensor(0), r.string(1), r.toBool(2)));
   END_HANDLE_TH_ERRORS
@@ -518,9 +498,8 @@ at::Tensor dispatch_empty_like(const at::Tensor& self, std::optional<at::ScalarT
                                std::optional<at::Layout> layout, std::optional<at::Device> device,
                                std::optional<bool> pin_memory,
                                std::optional<at::MemoryFormat> memory_format) {
-  return without_gil(host::hold(self), [&] {
-    return at::_ops::empty_like::call(self, dtype, layout, device, pin_memory, memory_format);
-  });
+  return call_without_gil(at::_ops::empty_like::call, self, dtype, layout, device, pin_memory,
+                          memory_format);
 }
 
 PyObject* THPVariable_empty_like(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -530,9 +509,7 @@ PyObject* THPVariable_empty_like(PyObject* module, PyObject* const* args, Py_ssi
   ParsedArgs<7> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "empty_like"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "empty_like");
   }
   host::lazy_init(r.deviceOptional(4));
   return THPVariable_Wrap(host::set_requires_grad(
@@ -564,7 +541,7 @@ constexpr FunctionSignature kKeepSignatures[] = {
 constexpr FunctionSignatures kKeep = {.name = "keep", .signatures = kKeepSignatures, .count = 1};
 
 void dispatch_keep(const at::Tensor& self) {
-  without_gil(host::hold(self), [&] { ::demo::ops::keep(self); });
+  call_without_gil(::demo::ops::keep, self);
 }
 
 PyObject* THPVariable_keep(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -574,8 +551,7 @@ PyObject* THPVariable_keep(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<1> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "keep"));
+    return handle_torch_function(r, module, nullptr, "keep");
   }
   dispatch_keep(r.tensor(0));
   Py_RETURN_NONE;
@@ -648,9 +624,8 @@ static_assert(
 at::Tensor dispatch_linspace(const at::Scalar& start, const at::Scalar& end, int64_t steps,
                              std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
                              std::optional<at::Device> device, std::optional<bool> pin_memory) {
-  return without_gil([&] {
-    return at::_ops::linspace::call(start, end, steps, dtype, layout, device, pin_memory);
-  });
+  return call_without_gil(at::_ops::linspace::call, start, end, steps, dtype, layout, device,
+                          pin_memory);
 }
 
 static_assert(
@@ -659,9 +634,7 @@ static_assert(
     "linspace.out has other types in torch");
 at::Tensor& dispatch_linspace_out(at::Tensor& out, const at::Scalar& start, const at::Scalar& end,
                                   int64_t steps) {
-  return without_gil(host::hold(out), [&]() -> at::Tensor& {
-    return at::_ops::linspace_out::call(start, end, steps, out);
-  });
+  return call_without_gil(at::_ops::linspace_out::call, start, end, steps, out);
 }
 
 PyObject* THPVariable_linspace(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -671,9 +644,7 @@ PyObject* THPVariable_linspace(PyObject* module, PyObject* const* args, Py_ssize
   ParsedArgs<9> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "linspace"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "linspace");
   }
   host::lazy_init(r.deviceOptional(6));
   if (r.isNone(3)) {
@@ -750,7 +721,7 @@ static_assert(
                      at::Tensor(const at::Tensor&)>,
     "max has other types in torch");
 at::Tensor dispatch_max(const at::Tensor& self) {
-  return without_gil(host::hold(self), [&] { return at::_ops::max::call(self); });
+  return call_without_gil(at::_ops::max::call, self);
 }
 
 static_assert(
@@ -758,8 +729,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, const at::Tensor&)>,
     "max.other has other types in torch");
 at::Tensor dispatch_max_other(const at::Tensor& self, const at::Tensor& other) {
-  return without_gil(
-      host::hold(self, other), [&] { return at::_ops::max_other::call(self, other); });
+  return call_without_gil(at::_ops::max_other::call, self, other);
 }
 
 static_assert(
@@ -767,9 +737,7 @@ static_assert(
                      at::Tensor&(const at::Tensor&, const at::Tensor&, at::Tensor&)>,
     "max.out has other types in torch");
 at::Tensor& dispatch_max_out(at::Tensor& out, const at::Tensor& self, const at::Tensor& other) {
-  return without_gil(host::hold(out, self, other), [&]() -> at::Tensor& {
-    return at::_ops::max_out::call(self, other, out);
-  });
+  return call_without_gil(at::_ops::max_out::call, self, other, out);
 }
 
 static_assert(
@@ -778,7 +746,7 @@ static_assert(
     "max.dim has other types in torch");
 std::tuple<at::Tensor, at::Tensor> dispatch_max_dim(const at::Tensor& self, int64_t dim,
                                                     bool keepdim) {
-  return without_gil(host::hold(self), [&] { return at::_ops::max_dim::call(self, dim, keepdim); });
+  return call_without_gil(at::_ops::max_dim::call, self, dim, keepdim);
 }
 
 static_assert(
@@ -789,9 +757,7 @@ static_assert(
 std::tuple<at::Tensor&, at::Tensor&> dispatch_max_dim_max(at::Tensor& max, at::Tensor& max_values,
                                                           const at::Tensor& self, int64_t dim,
                                                           bool keepdim) {
-  return without_gil(host::hold(max, max_values, self), [&] {
-    return at::_ops::max_dim_max::call(self, dim, keepdim, max, max_values);
-  });
+  return call_without_gil(at::_ops::max_dim_max::call, self, dim, keepdim, max, max_values);
 }
 
 PyObject* THPVariable_max(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -801,9 +767,7 @@ PyObject* THPVariable_max(PyObject* module, PyObject* const* args, Py_ssize_t na
   ParsedArgs<4> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "max"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "max");
   }
   switch (r.idx) {
     case 0: {
@@ -872,8 +836,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, const at::Tensor&)>,
     "mul.Tensor has other types in torch");
 at::Tensor dispatch_mul_Tensor(const at::Tensor& self, const at::Tensor& other) {
-  return without_gil(
-      host::hold(self, other), [&] { return at::_ops::mul_Tensor::call(self, other); });
+  return call_without_gil(at::_ops::mul_Tensor::call, self, other);
 }
 
 static_assert(
@@ -881,9 +844,7 @@ static_assert(
                      at::Tensor&(const at::Tensor&, const at::Tensor&, at::Tensor&)>,
     "mul.out has other types in torch");
 at::Tensor& dispatch_mul_out(at::Tensor& out, const at::Tensor& self, const at::Tensor& other) {
-  return without_gil(host::hold(out, self, other), [&]() -> at::Tensor& {
-    return at::_ops::mul_out::call(self, other, out);
-  });
+  return call_without_gil(at::_ops::mul_out::call, self, other, out);
 }
 
 static_assert(
@@ -891,7 +852,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, const at::Scalar&)>,
     "mul.Scalar has other types in torch");
 at::Tensor dispatch_mul_Scalar(const at::Tensor& self, const at::Scalar& other) {
-  return without_gil(host::hold(self), [&] { return at::_ops::mul_Scalar::call(self, other); });
+  return call_without_gil(at::_ops::mul_Scalar::call, self, other);
 }
 
 PyObject* THPVariable_mul(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -901,9 +862,7 @@ PyObject* THPVariable_mul(PyObject* module, PyObject* const* args, Py_ssize_t na
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "mul"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "mul");
   }
   switch (r.idx) {
     case 0: {
@@ -973,8 +932,7 @@ static_assert(
                      at::ScalarType(const at::Tensor&, const at::Tensor&)>,
     "result_type.Tensor has other types in torch");
 at::ScalarType dispatch_result_type_Tensor(const at::Tensor& tensor, const at::Tensor& other) {
-  return without_gil(
-      host::hold(tensor, other), [&] { return at::_ops::result_type_Tensor::call(tensor, other); });
+  return call_without_gil(at::_ops::result_type_Tensor::call, tensor, other);
 }
 
 static_assert(
@@ -982,8 +940,7 @@ static_assert(
                      at::ScalarType(const at::Tensor&, const at::Scalar&)>,
     "result_type.Scalar has other types in torch");
 at::ScalarType dispatch_result_type_Scalar(const at::Tensor& tensor, const at::Scalar& other) {
-  return without_gil(
-      host::hold(tensor), [&] { return at::_ops::result_type_Scalar::call(tensor, other); });
+  return call_without_gil(at::_ops::result_type_Scalar::call, tensor, other);
 }
 
 static_assert(
@@ -992,9 +949,7 @@ static_assert(
     "result_type.Scalar_Tensor has other types in torch");
 at::ScalarType dispatch_result_type_Scalar_Tensor(const at::Scalar& scalar,
                                                   const at::Tensor& tensor) {
-  return without_gil(host::hold(tensor), [&] {
-    return at::_ops::result_type_Scalar_Tensor::call(scalar, tensor);
-  });
+  return call_without_gil(at::_ops::result_type_Scalar_Tensor::call, scalar, tensor);
 }
 
 static_assert(
@@ -1003,7 +958,7 @@ static_assert(
     "result_type.Scalar_Scalar has other types in torch");
 at::ScalarType dispatch_result_type_Scalar_Scalar(const at::Scalar& scalar1,
                                                   const at::Scalar& scalar2) {
-  return without_gil([&] { return at::_ops::result_type_Scalar_Scalar::call(scalar1, scalar2); });
+  return call_without_gil(at::_ops::result_type_Scalar_Scalar::call, scalar1, scalar2);
 }
 
 PyObject* THPVariable_result_type(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1013,9 +968,7 @@ PyObject* THPVariable_result_type(PyObject* module, PyObject* const* args, Py_ss
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "result_type"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "result_type");
   }
   switch (r.idx) {
     case 0: {
@@ -1060,7 +1013,7 @@ constexpr FunctionSignatures kRmsNorm_ = {
     .name = "rms_norm_", .signatures = kRmsNorm_Signatures, .count = 1};
 
 void dispatch_rms_norm_(at::Tensor& self, const at::Tensor& weight, double eps) {
-  without_gil(host::hold(self, weight), [&] { ::demo::ops::rms_norm_(self, weight, eps); });
+  call_without_gil(::demo::ops::rms_norm_, self, weight, eps);
 }
 
 PyObject* THPVariable_rms_norm_(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1070,8 +1023,7 @@ PyObject* THPVariable_rms_norm_(PyObject* module, PyObject* const* args, Py_ssiz
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "rms_norm_"));
+    return handle_torch_function(r, module, nullptr, "rms_norm_");
   }
   dispatch_rms_norm_(r.mutable_tensor(0), r.tensor(1), r.toDouble(2));
   return r.given(0);
@@ -1100,7 +1052,7 @@ constexpr FunctionSignature kScaleSignatures[] = {
 constexpr FunctionSignatures kScale = {.name = "scale", .signatures = kScaleSignatures, .count = 1};
 
 at::Tensor dispatch_scale(const at::Tensor& self, double alpha) {
-  return without_gil(host::hold(self), [&] { return ::demo::ops::scale(self, alpha); });
+  return call_without_gil(::demo::ops::scale, self, alpha);
 }
 
 PyObject* THPVariable_scale(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1110,8 +1062,7 @@ PyObject* THPVariable_scale(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "scale"));
+    return handle_torch_function(r, module, nullptr, "scale");
   }
   return THPVariable_Wrap(dispatch_scale(r.tensor(0), r.toDouble(1)));
   END_HANDLE_TH_ERRORS
@@ -1153,7 +1104,7 @@ static_assert(
                      at::Tensor(const at::Tensor&)>,
     "sigmoid has other types in torch");
 at::Tensor dispatch_sigmoid(const at::Tensor& self) {
-  return without_gil(host::hold(self), [&] { return at::_ops::sigmoid::call(self); });
+  return call_without_gil(at::_ops::sigmoid::call, self);
 }
 
 static_assert(
@@ -1161,9 +1112,7 @@ static_assert(
                      at::Tensor&(const at::Tensor&, at::Tensor&)>,
     "sigmoid.out has other types in torch");
 at::Tensor& dispatch_sigmoid_out(at::Tensor& out, const at::Tensor& self) {
-  return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
-    return at::_ops::sigmoid_out::call(self, out);
-  });
+  return call_without_gil(at::_ops::sigmoid_out::call, self, out);
 }
 
 PyObject* THPVariable_sigmoid(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1173,9 +1122,7 @@ PyObject* THPVariable_sigmoid(PyObject* module, PyObject* const* args, Py_ssize_
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "sigmoid"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "sigmoid");
   }
   if (r.isNone(1)) {
     return THPVariable_Wrap(dispatch_sigmoid(r.tensor(0)));
@@ -1221,8 +1168,7 @@ static_assert(
     "softmax.int has other types in torch");
 at::Tensor dispatch_softmax(const at::Tensor& self, int64_t dim,
                             std::optional<at::ScalarType> dtype) {
-  return without_gil(
-      host::hold(self), [&] { return at::_ops::softmax_int::call(self, dim, dtype); });
+  return call_without_gil(at::_ops::softmax_int::call, self, dim, dtype);
 }
 
 static_assert(
@@ -1232,9 +1178,7 @@ static_assert(
     "softmax.int_out has other types in torch");
 at::Tensor& dispatch_softmax_out(at::Tensor& out, const at::Tensor& self, int64_t dim,
                                  std::optional<at::ScalarType> dtype) {
-  return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
-    return at::_ops::softmax_int_out::call(self, dim, dtype, out);
-  });
+  return call_without_gil(at::_ops::softmax_int_out::call, self, dim, dtype, out);
 }
 
 PyObject* THPVariable_softmax(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1244,9 +1188,7 @@ PyObject* THPVariable_softmax(PyObject* module, PyObject* const* args, Py_ssize_
   ParsedArgs<4> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "softmax"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "softmax");
   }
   if (r.isNone(3)) {
     return THPVariable_Wrap(dispatch_softmax(r.tensor(0), r.toInt64(1), r.scalartypeOptional(2)));
@@ -1277,7 +1219,7 @@ constexpr FunctionSignatures kStridesOf = {
     .name = "strides_of", .signatures = kStridesOfSignatures, .count = 1};
 
 std::vector<int64_t> dispatch_strides_of(const at::Tensor& self, at::OptionalIntArrayRef dims) {
-  return without_gil(host::hold(self), [&] { return ::demo::ops::strides_of(self, dims); });
+  return call_without_gil(::demo::ops::strides_of, self, dims);
 }
 
 PyObject* THPVariable_strides_of(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1287,8 +1229,7 @@ PyObject* THPVariable_strides_of(PyObject* module, PyObject* const* args, Py_ssi
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "strides_of"));
+    return handle_torch_function(r, module, nullptr, "strides_of");
   }
   return THPVariable_Wrap(dispatch_strides_of(r.tensor(0), r.intlistOptional(1)));
   END_HANDLE_TH_ERRORS
@@ -1355,7 +1296,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, std::optional<at::ScalarType>)>,
     "sum has other types in torch");
 at::Tensor dispatch_sum(const at::Tensor& self, std::optional<at::ScalarType> dtype) {
-  return without_gil(host::hold(self), [&] { return at::_ops::sum::call(self, dtype); });
+  return call_without_gil(at::_ops::sum::call, self, dtype);
 }
 
 static_assert(
@@ -1365,8 +1306,7 @@ static_assert(
     "sum.dim_IntList has other types in torch");
 at::Tensor dispatch_sum_dim_IntList(const at::Tensor& self, at::OptionalIntArrayRef dim,
                                     bool keepdim, std::optional<at::ScalarType> dtype) {
-  return without_gil(
-      host::hold(self), [&] { return at::_ops::sum_dim_IntList::call(self, dim, keepdim, dtype); });
+  return call_without_gil(at::_ops::sum_dim_IntList::call, self, dim, keepdim, dtype);
 }
 
 static_assert(
@@ -1377,9 +1317,7 @@ static_assert(
 at::Tensor& dispatch_sum_IntList_out(at::Tensor& out, const at::Tensor& self,
                                      at::OptionalIntArrayRef dim, bool keepdim,
                                      std::optional<at::ScalarType> dtype) {
-  return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
-    return at::_ops::sum_IntList_out::call(self, dim, keepdim, dtype, out);
-  });
+  return call_without_gil(at::_ops::sum_IntList_out::call, self, dim, keepdim, dtype, out);
 }
 
 PyObject* THPVariable_sum(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1389,9 +1327,7 @@ PyObject* THPVariable_sum(PyObject* module, PyObject* const* args, Py_ssize_t na
   ParsedArgs<5> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "sum"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "sum");
   }
   switch (r.idx) {
     case 0: {
@@ -1484,7 +1420,7 @@ static_assert(
                      std::vector<at::Tensor>(const at::Tensor&)>,
     "where has other types in torch");
 std::vector<at::Tensor> dispatch_where(const at::Tensor& condition) {
-  return without_gil(host::hold(condition), [&] { return at::_ops::where::call(condition); });
+  return call_without_gil(at::_ops::where::call, condition);
 }
 
 static_assert(
@@ -1493,9 +1429,7 @@ static_assert(
     "where.self has other types in torch");
 at::Tensor dispatch_where_self(const at::Tensor& condition, const at::Tensor& self,
                                const at::Tensor& other) {
-  return without_gil(host::hold(condition, self, other), [&] {
-    return at::_ops::where_self::call(condition, self, other);
-  });
+  return call_without_gil(at::_ops::where_self::call, condition, self, other);
 }
 
 static_assert(
@@ -1505,9 +1439,7 @@ static_assert(
     "where.self_out has other types in torch");
 at::Tensor& dispatch_where_self_out(at::Tensor& out, const at::Tensor& condition,
                                     const at::Tensor& self, const at::Tensor& other) {
-  return without_gil(host::hold(out, condition, self, other), [&]() -> at::Tensor& {
-    return at::_ops::where_self_out::call(condition, self, other, out);
-  });
+  return call_without_gil(at::_ops::where_self_out::call, condition, self, other, out);
 }
 
 static_assert(
@@ -1516,9 +1448,7 @@ static_assert(
     "where.ScalarOther has other types in torch");
 at::Tensor dispatch_where_ScalarOther(const at::Tensor& condition, const at::Tensor& self,
                                       const at::Scalar& other) {
-  return without_gil(host::hold(condition, self), [&] {
-    return at::_ops::where_ScalarOther::call(condition, self, other);
-  });
+  return call_without_gil(at::_ops::where_ScalarOther::call, condition, self, other);
 }
 
 static_assert(
@@ -1527,9 +1457,7 @@ static_assert(
     "where.ScalarSelf has other types in torch");
 at::Tensor dispatch_where_ScalarSelf(const at::Tensor& condition, const at::Scalar& self,
                                      const at::Tensor& other) {
-  return without_gil(host::hold(condition, other), [&] {
-    return at::_ops::where_ScalarSelf::call(condition, self, other);
-  });
+  return call_without_gil(at::_ops::where_ScalarSelf::call, condition, self, other);
 }
 
 static_assert(
@@ -1538,8 +1466,7 @@ static_assert(
     "where.Scalar has other types in torch");
 at::Tensor dispatch_where_Scalar(const at::Tensor& condition, const at::Scalar& self,
                                  const at::Scalar& other) {
-  return without_gil(
-      host::hold(condition), [&] { return at::_ops::where_Scalar::call(condition, self, other); });
+  return call_without_gil(at::_ops::where_Scalar::call, condition, self, other);
 }
 
 PyObject* THPVariable_where(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1549,9 +1476,7 @@ PyObject* THPVariable_where(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<4> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "where"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "where");
   }
   switch (r.idx) {
     case 0: {

@@ -98,8 +98,7 @@ static_assert(
     "add.Tensor has other types in torch");
 at::Tensor dispatch_add_Tensor(const at::Tensor& self, const at::Tensor& other,
                                const at::Scalar& alpha) {
-  return without_gil(
-      host::hold(self, other), [&] { return at::_ops::add_Tensor::call(self, other, alpha); });
+  return call_without_gil(at::_ops::add_Tensor::call, self, other, alpha);
 }
 
 static_assert(
@@ -109,9 +108,7 @@ static_assert(
     "add.out has other types in torch");
 at::Tensor& dispatch_add_out(at::Tensor& out, const at::Tensor& self, const at::Tensor& other,
                              const at::Scalar& alpha) {
-  return without_gil(host::hold(out, self, other), [&]() -> at::Tensor& {
-    return at::_ops::add_out::call(self, other, alpha, out);
-  });
+  return call_without_gil(at::_ops::add_out::call, self, other, alpha, out);
 }
 
 static_assert(
@@ -120,8 +117,7 @@ static_assert(
     "add.Scalar has other types in torch");
 at::Tensor dispatch_add_Scalar(const at::Tensor& self, const at::Scalar& other,
                                const at::Scalar& alpha) {
-  return without_gil(
-      host::hold(self), [&] { return at::_ops::add_Scalar::call(self, other, alpha); });
+  return call_without_gil(at::_ops::add_Scalar::call, self, other, alpha);
 }
 
 PyObject* THPVariable_add(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -131,9 +127,7 @@ PyObject* THPVariable_add(PyObject* module, PyObject* const* args, Py_ssize_t na
   ParsedArgs<4> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "add"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "add");
   }
   switch (r.idx) {
     case 0: {
@@ -195,9 +189,7 @@ static_assert(
     "add_.Tensor has other types in torch");
 at::Tensor& dispatch_add__Tensor(at::Tensor& self, const at::Tensor& other,
                                  const at::Scalar& alpha) {
-  return without_gil(host::hold(self, other), [&]() -> at::Tensor& {
-    return at::_ops::add__Tensor::call(self, other, alpha);
-  });
+  return call_without_gil(at::_ops::add__Tensor::call, self, other, alpha);
 }
 
 static_assert(
@@ -206,9 +198,7 @@ static_assert(
     "add_.Scalar has other types in torch");
 at::Tensor& dispatch_add__Scalar(at::Tensor& self, const at::Scalar& other,
                                  const at::Scalar& alpha) {
-  return without_gil(host::hold(self), [&]() -> at::Tensor& {
-    return at::_ops::add__Scalar::call(self, other, alpha);
-  });
+  return call_without_gil(at::_ops::add__Scalar::call, self, other, alpha);
 }
 
 PyObject* THPVariable_add_(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -218,8 +208,7 @@ PyObject* THPVariable_add_(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, "torch._C.TensorBase", "add_"));
+    return handle_torch_function(r, module, "torch._C.TensorBase", "add_");
   }
   switch (r.idx) {
     case 0: {
@@ -265,9 +254,7 @@ static_assert(
     "allclose has other types in torch");
 bool dispatch_allclose(const at::Tensor& self, const at::Tensor& other, double rtol, double atol,
                        bool equal_nan) {
-  return without_gil(host::hold(self, other), [&] {
-    return at::_ops::allclose::call(self, other, rtol, atol, equal_nan);
-  });
+  return call_without_gil(at::_ops::allclose::call, self, other, rtol, atol, equal_nan);
 }
 
 PyObject* THPVariable_allclose(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -277,9 +264,7 @@ PyObject* THPVariable_allclose(PyObject* module, PyObject* const* args, Py_ssize
   ParsedArgs<5> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "allclose"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "allclose");
   }
   return THPVariable_Wrap(
       dispatch_allclose(r.tensor(0), r.tensor(1), r.toDouble(2), r.toDouble(3), r.toBool(4)));
@@ -331,7 +316,7 @@ static_assert(
     "aminmax has other types in torch");
 std::tuple<at::Tensor, at::Tensor> dispatch_aminmax(const at::Tensor& self,
                                                     std::optional<int64_t> dim, bool keepdim) {
-  return without_gil(host::hold(self), [&] { return at::_ops::aminmax::call(self, dim, keepdim); });
+  return call_without_gil(at::_ops::aminmax::call, self, dim, keepdim);
 }
 
 static_assert(
@@ -343,9 +328,7 @@ std::tuple<at::Tensor&, at::Tensor&> dispatch_aminmax_out(at::Tensor& min, at::T
                                                           const at::Tensor& self,
                                                           std::optional<int64_t> dim,
                                                           bool keepdim) {
-  return without_gil(host::hold(min, max, self), [&] {
-    return at::_ops::aminmax_out::call(self, dim, keepdim, min, max);
-  });
+  return call_without_gil(at::_ops::aminmax_out::call, self, dim, keepdim, min, max);
 }
 
 PyObject* THPVariable_aminmax(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -355,9 +338,7 @@ PyObject* THPVariable_aminmax(PyObject* module, PyObject* const* args, Py_ssize_
   ParsedArgs<4> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "aminmax"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "aminmax");
   }
   if (r.isNone(3)) {
     return THPVariable_Wrap(return_type_aminmax(),
@@ -391,7 +372,7 @@ constexpr FunctionSignatures kBounds = {
     .name = "bounds", .signatures = kBoundsSignatures, .count = 1};
 
 std::tuple<double, double, int64_t> dispatch_bounds(const at::Tensor& self) {
-  return without_gil(host::hold(self), [&] { return ::demo::ops::bounds(self); });
+  return call_without_gil(::demo::ops::bounds, self);
 }
 
 PyObject* THPVariable_bounds(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -401,8 +382,7 @@ PyObject* THPVariable_bounds(PyObject* module, PyObject* const* args, Py_ssize_t
   ParsedArgs<1> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "bounds"));
+    return handle_torch_function(r, module, nullptr, "bounds");
   }
   return THPVariable_Wrap(return_type_bounds(), dispatch_bounds(r.tensor(0)));
   END_HANDLE_TH_ERRORS
@@ -435,7 +415,7 @@ static_assert(
                      std::vector<at::Tensor>(const at::Tensor&, int64_t, int64_t)>,
     "chunk has other types in torch");
 std::vector<at::Tensor> dispatch_chunk(const at::Tensor& self, int64_t chunks, int64_t dim) {
-  return without_gil(host::hold(self), [&] { return at::_ops::chunk::call(self, chunks, dim); });
+  return call_without_gil(at::_ops::chunk::call, self, chunks, dim);
 }
 
 PyObject* THPVariable_chunk(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -445,9 +425,7 @@ PyObject* THPVariable_chunk(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "chunk"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "chunk");
   }
   return THPVariable_Wrap(dispatch_chunk(r.tensor(0), r.toInt64(1), r.toInt64(2)));
   END_HANDLE_TH_ERRORS
@@ -491,9 +469,7 @@ static_assert(
     "clamp_.Tensor has other types in torch");
 at::Tensor& dispatch_clamp__Tensor(at::Tensor& self, const std::optional<at::Tensor>& min,
                                    const std::optional<at::Tensor>& max) {
-  return without_gil(host::hold(self, min, max), [&]() -> at::Tensor& {
-    return at::_ops::clamp__Tensor::call(self, min, max);
-  });
+  return call_without_gil(at::_ops::clamp__Tensor::call, self, min, max);
 }
 
 static_assert(
@@ -503,8 +479,7 @@ static_assert(
     "clamp_ has other types in torch");
 at::Tensor& dispatch_clamp_(at::Tensor& self, const std::optional<at::Scalar>& min,
                             const std::optional<at::Scalar>& max) {
-  return without_gil(
-      host::hold(self), [&]() -> at::Tensor& { return at::_ops::clamp_::call(self, min, max); });
+  return call_without_gil(at::_ops::clamp_::call, self, min, max);
 }
 
 PyObject* THPVariable_clamp_(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -514,9 +489,7 @@ PyObject* THPVariable_clamp_(PyObject* module, PyObject* const* args, Py_ssize_t
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "clamp_"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "clamp_");
   }
   switch (r.idx) {
     case 0: {
@@ -557,7 +530,7 @@ static_assert(
                      bool(const at::Tensor&, const at::Tensor&)>,
     "equal has other types in torch");
 bool dispatch_equal(const at::Tensor& self, const at::Tensor& other) {
-  return without_gil(host::hold(self, other), [&] { return at::_ops::equal::call(self, other); });
+  return call_without_gil(at::_ops::equal::call, self, other);
 }
 
 PyObject* THPVariable_equal(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -567,9 +540,7 @@ PyObject* THPVariable_equal(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "equal"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "equal");
   }
   return THPVariable_Wrap(dispatch_equal(r.tensor(0), r.tensor(1)));
   END_HANDLE_TH_ERRORS
@@ -606,7 +577,7 @@ static_assert(
                      std::tuple<at::Tensor, at::Tensor>(const at::Tensor&)>,
     "frexp.Tensor has other types in torch");
 std::tuple<at::Tensor, at::Tensor> dispatch_frexp(const at::Tensor& self) {
-  return without_gil(host::hold(self), [&] { return at::_ops::frexp_Tensor::call(self); });
+  return call_without_gil(at::_ops::frexp_Tensor::call, self);
 }
 
 static_assert(
@@ -616,9 +587,7 @@ static_assert(
     "frexp.Tensor_out has other types in torch");
 std::tuple<at::Tensor&, at::Tensor&> dispatch_frexp_out(at::Tensor& mantissa, at::Tensor& exponent,
                                                         const at::Tensor& self) {
-  return without_gil(host::hold(mantissa, exponent, self), [&] {
-    return at::_ops::frexp_Tensor_out::call(self, mantissa, exponent);
-  });
+  return call_without_gil(at::_ops::frexp_Tensor_out::call, self, mantissa, exponent);
 }
 
 PyObject* THPVariable_frexp(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -628,9 +597,7 @@ PyObject* THPVariable_frexp(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "frexp"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "frexp");
   }
   if (r.isNone(1)) {
     return THPVariable_Wrap(return_type_frexp(), dispatch_frexp(r.tensor(0)));
@@ -703,10 +670,8 @@ at::Tensor dispatch_full_like(const at::Tensor& self, const at::Scalar& fill_val
                               std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
                               std::optional<at::Device> device, std::optional<bool> pin_memory,
                               std::optional<at::MemoryFormat> memory_format) {
-  return without_gil(host::hold(self), [&] {
-    return at::_ops::full_like::call(self, fill_value, dtype, layout, device, pin_memory,
-                                     memory_format);
-  });
+  return call_without_gil(at::_ops::full_like::call, self, fill_value, dtype, layout, device,
+                          pin_memory, memory_format);
 }
 
 PyObject* THPVariable_full_like(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -716,9 +681,7 @@ PyObject* THPVariable_full_like(PyObject* module, PyObject* const* args, Py_ssiz
   ParsedArgs<8> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "full_like"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "full_like");
   }
   host::lazy_init(r.deviceOptional(5));
   return THPVariable_Wrap(host::set_requires_grad(
@@ -789,7 +752,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, std::optional<at::ScalarType>)>,
     "mean has other types in torch");
 at::Tensor dispatch_mean(const at::Tensor& self, std::optional<at::ScalarType> dtype) {
-  return without_gil(host::hold(self), [&] { return at::_ops::mean::call(self, dtype); });
+  return call_without_gil(at::_ops::mean::call, self, dtype);
 }
 
 static_assert(
@@ -799,8 +762,7 @@ static_assert(
     "mean.dim has other types in torch");
 at::Tensor dispatch_mean_dim(const at::Tensor& self, at::OptionalIntArrayRef dim, bool keepdim,
                              std::optional<at::ScalarType> dtype) {
-  return without_gil(
-      host::hold(self), [&] { return at::_ops::mean_dim::call(self, dim, keepdim, dtype); });
+  return call_without_gil(at::_ops::mean_dim::call, self, dim, keepdim, dtype);
 }
 
 static_assert(
@@ -810,9 +772,7 @@ static_assert(
     "mean.out has other types in torch");
 at::Tensor& dispatch_mean_out(at::Tensor& out, const at::Tensor& self, at::OptionalIntArrayRef dim,
                               bool keepdim, std::optional<at::ScalarType> dtype) {
-  return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
-    return at::_ops::mean_out::call(self, dim, keepdim, dtype, out);
-  });
+  return call_without_gil(at::_ops::mean_out::call, self, dim, keepdim, dtype, out);
 }
 
 PyObject* THPVariable_mean(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -822,9 +782,7 @@ PyObject* THPVariable_mean(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<5> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "mean"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "mean");
   }
   switch (r.idx) {
     case 0: {
@@ -868,7 +826,7 @@ constexpr FunctionSignatures kMinMax = {
     .name = "min_max", .signatures = kMinMaxSignatures, .count = 1};
 
 std::tuple<at::Tensor, at::Tensor> dispatch_min_max(const at::Tensor& self) {
-  return without_gil(host::hold(self), [&] { return ::demo::ops::min_max(self); });
+  return call_without_gil(::demo::ops::min_max, self);
 }
 
 PyObject* THPVariable_min_max(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -878,8 +836,7 @@ PyObject* THPVariable_min_max(PyObject* module, PyObject* const* args, Py_ssize_
   ParsedArgs<1> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "min_max"));
+    return handle_torch_function(r, module, nullptr, "min_max");
   }
   return THPVariable_Wrap(return_type_min_max(), dispatch_min_max(r.tensor(0)));
   END_HANDLE_TH_ERRORS
@@ -908,8 +865,7 @@ constexpr FunctionSignature kNmsSignatures[] = {
 constexpr FunctionSignatures kNms = {.name = "nms", .signatures = kNmsSignatures, .count = 1};
 
 at::Tensor dispatch_nms(const at::Tensor& boxes, const at::Tensor& scores, double iou_threshold) {
-  return without_gil(
-      host::hold(boxes, scores), [&] { return ::demo::ops::nms(boxes, scores, iou_threshold); });
+  return call_without_gil(::demo::ops::nms, boxes, scores, iou_threshold);
 }
 
 PyObject* THPVariable_nms(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -919,8 +875,7 @@ PyObject* THPVariable_nms(PyObject* module, PyObject* const* args, Py_ssize_t na
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "nms"));
+    return handle_torch_function(r, module, nullptr, "nms");
   }
   return THPVariable_Wrap(dispatch_nms(r.tensor(0), r.tensor(1), r.toDouble(2)));
   END_HANDLE_TH_ERRORS
@@ -1003,7 +958,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, const at::Scalar&)>,
     "norm.Scalar has other types in torch");
 at::Tensor dispatch_norm_Scalar(const at::Tensor& self, const at::Scalar& p) {
-  return without_gil(host::hold(self), [&] { return at::_ops::norm_Scalar::call(self, p); });
+  return call_without_gil(at::_ops::norm_Scalar::call, self, p);
 }
 
 static_assert(
@@ -1013,8 +968,7 @@ static_assert(
     "norm.ScalarOpt_dtype has other types in torch");
 at::Tensor dispatch_norm_ScalarOpt_dtype(const at::Tensor& self, const std::optional<at::Scalar>& p,
                                          at::ScalarType dtype) {
-  return without_gil(
-      host::hold(self), [&] { return at::_ops::norm_ScalarOpt_dtype::call(self, p, dtype); });
+  return call_without_gil(at::_ops::norm_ScalarOpt_dtype::call, self, p, dtype);
 }
 
 static_assert(
@@ -1026,9 +980,7 @@ at::Tensor dispatch_norm_ScalarOpt_dim_dtype(const at::Tensor& self,
                                              const std::optional<at::Scalar>& p,
                                              at::IntArrayRef dim, bool keepdim,
                                              at::ScalarType dtype) {
-  return without_gil(host::hold(self), [&] {
-    return at::_ops::norm_ScalarOpt_dim_dtype::call(self, p, dim, keepdim, dtype);
-  });
+  return call_without_gil(at::_ops::norm_ScalarOpt_dim_dtype::call, self, p, dim, keepdim, dtype);
 }
 
 static_assert(
@@ -1039,9 +991,7 @@ static_assert(
 at::Tensor& dispatch_norm_dtype_out(at::Tensor& out, const at::Tensor& self,
                                     const std::optional<at::Scalar>& p, at::IntArrayRef dim,
                                     bool keepdim, at::ScalarType dtype) {
-  return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
-    return at::_ops::norm_dtype_out::call(self, p, dim, keepdim, dtype, out);
-  });
+  return call_without_gil(at::_ops::norm_dtype_out::call, self, p, dim, keepdim, dtype, out);
 }
 
 static_assert(
@@ -1051,8 +1001,7 @@ static_assert(
     "norm.ScalarOpt_dim has other types in torch");
 at::Tensor dispatch_norm_ScalarOpt_dim(const at::Tensor& self, const std::optional<at::Scalar>& p,
                                        at::IntArrayRef dim, bool keepdim) {
-  return without_gil(
-      host::hold(self), [&] { return at::_ops::norm_ScalarOpt_dim::call(self, p, dim, keepdim); });
+  return call_without_gil(at::_ops::norm_ScalarOpt_dim::call, self, p, dim, keepdim);
 }
 
 static_assert(
@@ -1063,9 +1012,7 @@ static_assert(
 at::Tensor& dispatch_norm_out(at::Tensor& out, const at::Tensor& self,
                               const std::optional<at::Scalar>& p, at::IntArrayRef dim,
                               bool keepdim) {
-  return without_gil(host::hold(out, self), [&]() -> at::Tensor& {
-    return at::_ops::norm_out::call(self, p, dim, keepdim, out);
-  });
+  return call_without_gil(at::_ops::norm_out::call, self, p, dim, keepdim, out);
 }
 
 PyObject* THPVariable_norm(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1075,9 +1022,7 @@ PyObject* THPVariable_norm(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<6> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "norm"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "norm");
   }
   switch (r.idx) {
     case 0: {
@@ -1137,7 +1082,7 @@ static_assert(
                      int64_t(const at::Tensor&)>,
     "numel has other types in torch");
 int64_t dispatch_numel(const at::Tensor& self) {
-  return without_gil(host::hold(self), [&] { return at::_ops::numel::call(self); });
+  return call_without_gil(at::_ops::numel::call, self);
 }
 
 PyObject* THPVariable_numel(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1147,9 +1092,7 @@ PyObject* THPVariable_numel(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<1> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "numel"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "numel");
   }
   return THPVariable_Wrap(dispatch_numel(r.tensor(0)));
   END_HANDLE_TH_ERRORS
@@ -1185,8 +1128,7 @@ PyObject* THPVariable_raise_error(PyObject* module, PyObject* const* args, Py_ss
   ParsedArgs<1> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "raise_error"));
+    return handle_torch_function(r, module, nullptr, "raise_error");
   }
   dispatch_raise_error(r.string(0));
   Py_RETURN_NONE;
@@ -1218,7 +1160,7 @@ static_assert(
                      at::Tensor(const at::Tensor&)>,
     "relu has other types in torch");
 at::Tensor dispatch_relu(const at::Tensor& self) {
-  return without_gil(host::hold(self), [&] { return at::_ops::relu::call(self); });
+  return call_without_gil(at::_ops::relu::call, self);
 }
 
 PyObject* THPVariable_relu(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1228,9 +1170,7 @@ PyObject* THPVariable_relu(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<1> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "relu"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "relu");
   }
   return THPVariable_Wrap(dispatch_relu(r.tensor(0)));
   END_HANDLE_TH_ERRORS
@@ -1259,8 +1199,7 @@ static_assert(
                      at::Tensor&(at::Tensor&)>,
     "relu_ has other types in torch");
 at::Tensor& dispatch_relu_(at::Tensor& self) {
-  return without_gil(
-      host::hold(self), [&]() -> at::Tensor& { return at::_ops::relu_::call(self); });
+  return call_without_gil(at::_ops::relu_::call, self);
 }
 
 PyObject* THPVariable_relu_(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1270,9 +1209,7 @@ PyObject* THPVariable_relu_(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<1> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "relu_"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "relu_");
   }
   return THPVariable_Wrap(dispatch_relu_(r.mutable_tensor(0)));
   END_HANDLE_TH_ERRORS
@@ -1300,8 +1237,7 @@ constexpr FunctionSignatures kRmsNorm = {
     .name = "rms_norm", .signatures = kRmsNormSignatures, .count = 1};
 
 at::Tensor dispatch_rms_norm(const at::Tensor& self, const at::Tensor& weight, double eps) {
-  return without_gil(
-      host::hold(self, weight), [&] { return ::demo::ops::rms_norm(self, weight, eps); });
+  return call_without_gil(::demo::ops::rms_norm, self, weight, eps);
 }
 
 PyObject* THPVariable_rms_norm(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1311,8 +1247,7 @@ PyObject* THPVariable_rms_norm(PyObject* module, PyObject* const* args, Py_ssize
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "rms_norm"));
+    return handle_torch_function(r, module, nullptr, "rms_norm");
   }
   return THPVariable_Wrap(dispatch_rms_norm(r.tensor(0), r.tensor(1), r.toDouble(2)));
   END_HANDLE_TH_ERRORS
@@ -1350,7 +1285,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, int64_t, at::IntArrayRef)>,
     "rot90 has other types in torch");
 at::Tensor dispatch_rot90(const at::Tensor& self, int64_t k, at::IntArrayRef dims) {
-  return without_gil(host::hold(self), [&] { return at::_ops::rot90::call(self, k, dims); });
+  return call_without_gil(at::_ops::rot90::call, self, k, dims);
 }
 
 PyObject* THPVariable_rot90(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1360,9 +1295,7 @@ PyObject* THPVariable_rot90(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "rot90"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "rot90");
   }
   return THPVariable_Wrap(dispatch_rot90(r.tensor(0), r.toInt64(1), r.intlist(2)));
   END_HANDLE_TH_ERRORS
@@ -1410,7 +1343,7 @@ static_assert(
                      at::Tensor(const at::Tensor&)>,
     "squeeze has other types in torch");
 at::Tensor dispatch_squeeze(const at::Tensor& self) {
-  return without_gil(host::hold(self), [&] { return at::_ops::squeeze::call(self); });
+  return call_without_gil(at::_ops::squeeze::call, self);
 }
 
 static_assert(
@@ -1418,7 +1351,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, int64_t)>,
     "squeeze.dim has other types in torch");
 at::Tensor dispatch_squeeze_dim(const at::Tensor& self, int64_t dim) {
-  return without_gil(host::hold(self), [&] { return at::_ops::squeeze_dim::call(self, dim); });
+  return call_without_gil(at::_ops::squeeze_dim::call, self, dim);
 }
 
 static_assert(
@@ -1426,7 +1359,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, at::IntArrayRef)>,
     "squeeze.dims has other types in torch");
 at::Tensor dispatch_squeeze_dims(const at::Tensor& self, at::IntArrayRef dim) {
-  return without_gil(host::hold(self), [&] { return at::_ops::squeeze_dims::call(self, dim); });
+  return call_without_gil(at::_ops::squeeze_dims::call, self, dim);
 }
 
 PyObject* THPVariable_squeeze(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1436,9 +1369,7 @@ PyObject* THPVariable_squeeze(PyObject* module, PyObject* const* args, Py_ssize_
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "squeeze"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "squeeze");
   }
   switch (r.idx) {
     case 0: {
@@ -1487,7 +1418,7 @@ static_assert(
                      at::Tensor(at::TensorList, int64_t)>,
     "stack has other types in torch");
 at::Tensor dispatch_stack(at::TensorList tensors, int64_t dim) {
-  return without_gil([&] { return at::_ops::stack::call(tensors, dim); });
+  return call_without_gil(at::_ops::stack::call, tensors, dim);
 }
 
 static_assert(
@@ -1495,9 +1426,7 @@ static_assert(
                      at::Tensor&(at::TensorList, int64_t, at::Tensor&)>,
     "stack.out has other types in torch");
 at::Tensor& dispatch_stack_out(at::Tensor& out, at::TensorList tensors, int64_t dim) {
-  return without_gil(host::hold(out), [&]() -> at::Tensor& {
-    return at::_ops::stack_out::call(tensors, dim, out);
-  });
+  return call_without_gil(at::_ops::stack_out::call, tensors, dim, out);
 }
 
 PyObject* THPVariable_stack(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1507,9 +1436,7 @@ PyObject* THPVariable_stack(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "stack"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "stack");
   }
   if (r.isNone(2)) {
     return THPVariable_Wrap(dispatch_stack(r.tensorlist(0), r.toInt64(1)));
@@ -1526,13 +1453,13 @@ constexpr char kStackDoc[] =
 
 // take() -> Tensor
 at::Tensor dispatch_take() {
-  return without_gil([&] { return ::demo::ops::take(); });
+  return call_without_gil(::demo::ops::take);
 }
 
 PyObject* THPVariable_take(PyObject* module, PyObject* /*noargs*/) {
   HANDLE_TH_ERRORS
   if (torch_function_mode_active()) {
-    return handle_torch_function_noargs(host::public_function(module, nullptr, "take"));
+    return handle_torch_function_noargs(module, nullptr, "take");
   }
   return THPVariable_Wrap(dispatch_take());
   END_HANDLE_TH_ERRORS
@@ -1565,7 +1492,7 @@ static_assert(
                      std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, bool)>,
     "var_mean has other types in torch");
 std::tuple<at::Tensor, at::Tensor> dispatch_var_mean(const at::Tensor& self, bool unbiased) {
-  return without_gil(host::hold(self), [&] { return at::_ops::var_mean::call(self, unbiased); });
+  return call_without_gil(at::_ops::var_mean::call, self, unbiased);
 }
 
 PyObject* THPVariable_var_mean(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1575,9 +1502,7 @@ PyObject* THPVariable_var_mean(PyObject* module, PyObject* const* args, Py_ssize
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "var_mean"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "var_mean");
   }
   return THPVariable_Wrap(dispatch_var_mean(r.tensor(0), r.toBool(1)));
   END_HANDLE_TH_ERRORS
@@ -1604,8 +1529,7 @@ constexpr FunctionSignatures kWeightedSum = {
     .name = "weighted_sum", .signatures = kWeightedSumSignatures, .count = 1};
 
 at::Tensor dispatch_weighted_sum(at::TensorList tensors, const std::optional<at::Tensor>& weight) {
-  return without_gil(
-      host::hold(weight), [&] { return ::demo::ops::weighted_sum(tensors, weight); });
+  return call_without_gil(::demo::ops::weighted_sum, tensors, weight);
 }
 
 PyObject* THPVariable_weighted_sum(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1615,8 +1539,7 @@ PyObject* THPVariable_weighted_sum(PyObject* module, PyObject* const* args, Py_s
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "weighted_sum"));
+    return handle_torch_function(r, module, nullptr, "weighted_sum");
   }
   return THPVariable_Wrap(dispatch_weighted_sum(r.tensorlist(0), r.optionalTensor(1)));
   END_HANDLE_TH_ERRORS
@@ -1688,9 +1611,8 @@ at::Tensor dispatch_zeros_like(const at::Tensor& self, std::optional<at::ScalarT
                                std::optional<at::Layout> layout, std::optional<at::Device> device,
                                std::optional<bool> pin_memory,
                                std::optional<at::MemoryFormat> memory_format) {
-  return without_gil(host::hold(self), [&] {
-    return at::_ops::zeros_like::call(self, dtype, layout, device, pin_memory, memory_format);
-  });
+  return call_without_gil(at::_ops::zeros_like::call, self, dtype, layout, device, pin_memory,
+                          memory_format);
 }
 
 PyObject* THPVariable_zeros_like(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1700,9 +1622,7 @@ PyObject* THPVariable_zeros_like(PyObject* module, PyObject* const* args, Py_ssi
   ParsedArgs<7> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "zeros_like"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "zeros_like");
   }
   host::lazy_init(r.deviceOptional(4));
   return THPVariable_Wrap(host::set_requires_grad(

@@ -132,7 +132,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, double)>,
     "scale has other types in torch");
 at::Tensor dispatch_scale(const at::Tensor& self, double alpha) {
-  return without_gil(host::hold(self), [&] { return at::_ops::scale::call(self, alpha); });
+  return call_without_gil(at::_ops::scale::call, self, alpha);
 }
 
 PyObject* THPVariable_scale(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -142,9 +142,7 @@ PyObject* THPVariable_scale(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "scale"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "scale");
   }
   return THPVariable_Wrap(dispatch_scale(r.tensor(0), r.toDouble(1)));
   END_HANDLE_TH_ERRORS

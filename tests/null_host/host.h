@@ -183,34 +183,35 @@ using ListOfOptionalTensors = std::vector<std::optional<Tensor>>;
 Tensor tensor_of_number(PyObject* object);
 
 /// Handles of a call's tensors while the GIL is away. It has no destructor: see without_gil.
-template <std::size_t N>
 class TensorHold {
  public:
-  explicit TensorHold(const std::array<TensorImpl*, N>& tensors) : tensors_(tensors) {
-    for (TensorImpl* tensor : tensors_) {
-      if (tensor != nullptr) ++tensor->count;
+  void add(const Tensor& tensor) {
+    if (tensor.impl() != nullptr) {
+      ++tensor.impl()->count;
+      tensors_.push_back(tensor.impl());
     }
   }
+  void add(const std::optional<Tensor>& tensor) {
+    if (tensor.has_value()) add(*tensor);
+  }
+  template <class Other>
+  void add(const Other& /*other*/) {}
+
   void release() {
     for (TensorImpl* tensor : tensors_) {
-      if (tensor != nullptr && --tensor->count == 0) delete tensor;
+      if (--tensor->count == 0) delete tensor;
     }
   }
 
  private:
-  std::array<TensorImpl*, N> tensors_;
+  std::vector<TensorImpl*> tensors_;
 };
 
-namespace detail {
-inline TensorImpl* impl_of(const Tensor& tensor) { return tensor.impl(); }
-inline TensorImpl* impl_of(const std::optional<Tensor>& tensor) {
-  return tensor.has_value() ? tensor->impl() : nullptr;
-}
-}  // namespace detail
-
-template <class... Tensors>
-TensorHold<sizeof...(Tensors)> hold(const Tensors&... tensors) {
-  return TensorHold<sizeof...(Tensors)>({detail::impl_of(tensors)...});
+template <class... Arguments>
+TensorHold hold(const Arguments&... arguments) {
+  TensorHold held;
+  (held.add(arguments), ...);
+  return held;
 }
 
 // ------------------------------------------------------------------------- dtype, device, others

@@ -192,7 +192,6 @@ def make_call(
         torch_type="" if op.is_own else f"at::_ops::{overload_name(op)}::schema",
         target_arguments=signature.names,
         releases_gil=op.gil is GilPolicy.RELEASE,
-        held=tuple(by_name[a.name].name for a in outs_first if row_of(a).is_held),
         expressions=tuple(map(binding.expression, outs_first)),
         result=result,
         given_index=binding.given_place(binding.gives_back[0]) if is_given else -1,

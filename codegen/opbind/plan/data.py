@@ -150,8 +150,6 @@ class Call(NamedTuple):
     torch_type: str
     target_arguments: tuple[str, ...]
     releases_gil: bool
-    # Parameters of dispatch that are held while the GIL is away.
-    held: tuple[str, ...]
     # How the dispatch function's arguments are read: "r.tensor(0)".
     expressions: tuple[str, ...]
     result: ResultKind

@@ -187,16 +187,10 @@ def _torch_function(function: Function) -> str:
     handler = (
         "return handle_torch_function_noargs(" if is_noargs else "return handle_torch_function("
     )
-    call = () if is_noargs else ("r", "args", "nargs", "kwnames")
+    call = () if is_noargs else ("r",)
     is_renamed = function.torch_owner and function.attribute != function.torch_name
     own_name = (string_literal(function.attribute),) if is_renamed else ()
-    public = ("module", owner, name, *own_name)
-    statement = wrapped(handler, (*call, f"host::public_function({', '.join(public)})"), ");", 4)
-    if _fits(statement):
-        return statement
-    inner = wrapped("host::public_function(", public, "));", 8)
-    first = f"        {', '.join(call)},\n" if call else ""
-    return f"    {handler}\n{first}{inner}"
+    return wrapped(handler, (*call, "module", owner, name, *own_name), ");", 4)
 
 
 def _method_row(function: Function) -> str:
@@ -379,21 +373,7 @@ def _dispatch_statement(call: Call) -> str:
     returns = "" if call.dispatch.return_type == "void" else "return "
     if not call.releases_gil:
         return wrapped(f"{returns}{call.target}(", call.target_arguments, ");", 2)
-    # A lambda's deduced return type is never a reference.
-    by_reference = call.dispatch.return_type.endswith("&")
-    head = f"[&]() -> {call.dispatch.return_type} {{" if by_reference else "[&] {"
-    work = f"{head} {returns}{call.target}({', '.join(call.target_arguments)}); }}"
-    hold = f"host::hold({', '.join(call.held)}), " if call.held else ""
-    opening = f"  {returns}without_gil("
-    for statement in (f"{opening}{hold}{work});", f"{opening}\n      {hold}{work});"):
-        if _fits(statement):
-            return statement
-    inner = wrapped(f"{returns}{call.target}(", call.target_arguments, ");", 4)
-    if _fits(f"{opening}{hold}{head}"):
-        return f"{opening}{hold}{head}\n{inner}\n  }});"
-    inner = wrapped(f"{returns}{call.target}(", call.target_arguments, ");", 8)
-    held = wrapped("host::hold(", call.held, "),", 6)
-    return f"{opening}\n{held}\n      {head}\n{inner}\n      }});"
+    return wrapped(f"{returns}call_without_gil(", (call.target, *call.target_arguments), ");", 2)
 
 
 def _out_check(call: Call, indent: int) -> str:

@@ -32,7 +32,7 @@ void add_aliases(std::vector<BoundSignature::Name>& names, std::string_view alia
   }
 }
 
-BoundSignature bind(const FunctionSignature& signature) {
+BoundSignature bound_signature(const FunctionSignature& signature) {
   BoundSignature bound{&signature, {}};
   for (int i = 0; i < signature.num_parameters; ++i) {
     bound.names.push_back({interned(signature.parameters[i].name), i});
@@ -441,43 +441,51 @@ int count_taken(const BoundSignature& bound, const CallArguments& call, bool ski
 
 }  // namespace detail
 
-PythonArgParser::PythonArgParser(const FunctionSignatures& signatures) : name_(signatures.name) {
-  auto bound = std::make_unique<BoundSignature[]>(signatures.count);
-  std::transform(signatures.signatures, signatures.signatures + signatures.count, bound.get(),
-                 bind);
-  signatures_ = {bound.release(), signatures.count};
-  for (const BoundSignature& one : signatures_) {
-    width_ = std::max<int>(width_, one.signature->num_parameters);
+void PythonArgParser::bind() const {
+  const std::span all(function_->signatures, function_->count);
+  auto bound = std::make_unique<BoundSignature[]>(all.size());
+  std::transform(all.begin(), all.end(), bound.get(), bound_signature);
+  for (const FunctionSignature& signature : all) {
+    width_ = std::max<std::size_t>(width_, signature.num_parameters);
   }
+  bound_ = bound.release();
 }
 
 PythonArgParser::PythonArgParser(std::initializer_list<std::string_view> signatures)
     : PythonArgParser(tables_of(signatures)) {}
 
-void PythonArgParser::raise_too_narrow(int slots) const {
-  throw std::length_error(std::string(name_) + "(): ParsedArgs<" + std::to_string(slots) +
+void PythonArgParser::raise_too_narrow(std::size_t slots) const {
+  throw std::length_error(std::string(name()) + "(): ParsedArgs<" + std::to_string(slots) +
                           "> is too small, take ParsedArgs<" + std::to_string(width_) + ">");
 }
 
-PythonArgs PythonArgParser::parse(const CallArguments& call, PyObject** into,
-                                  OverloadedArgs& overloaded, THPObjectPtr& varargs) const {
+CallState::~CallState() = default;
+
+PythonArgs PythonArgParser::parse(std::span<PyObject*> slots, CallState& state) const {
+  const CallArguments& call = state.call;
+  PyObject** const into = slots.data();
+  const std::span<const BoundSignature> all = signatures();
+  if (slots.size() < width_) [[unlikely]] {
+    raise_too_narrow(slots.size());
+  }
   // Taken once per call, whether or not anything overloads it.
-  const host::TorchFunctionState state = host::take_torch_function_state();
-  for (const BoundSignature& bound : signatures_) {
+  const host::TorchFunctionState overrides = host::take_torch_function_state();
+  for (const BoundSignature& bound : all) {
     Mismatch ignored;
     if (bind_exactly(bound, call, into) ||
-        detail::match(bound, call, state.skip_next, into, overloaded, varargs, ignored)) {
+        detail::match(bound, call, overrides.skip_next, into, state.overloaded, state.varargs,
+                      ignored)) {
       if (bound.signature->deprecated) [[unlikely]] {
         detail::warn_deprecated(*this, *bound.signature);
       }
-      const auto index = static_cast<int>(&bound - signatures_.data());
-      return PythonArgs(index, *bound.signature, name_, into, overloaded,
-                        state.mode_active && !state.skip_next);
+      const auto index = static_cast<int>(&bound - all.data());
+      return PythonArgs(index, *bound.signature, name(), state, into,
+                        overrides.mode_active && !overrides.skip_next);
     }
-    overloaded.clear();
+    state.overloaded.clear();
     std::fill_n(into, bound.signature->num_parameters, nullptr);
   }
-  detail::raise_mismatch(*this, call, state.skip_next);
+  detail::raise_mismatch(*this, call, overrides.skip_next);
 }
 
 String::String(std::string_view text) : bytes_(text.size()) {
@@ -498,6 +506,159 @@ auto PythonArgs::reading(int i, Read read, Py_ssize_t element, Py_ssize_t inner)
     detail::name_error(place(i, element, inner));
     throw python_error();
   }
+}
+
+host::OptionalTensorRef PythonArgs::optionalTensor(int i) const {
+  return isNone(i) ? host::OptionalTensorRef() : host::OptionalTensorRef(tensor(i));
+}
+
+TensorOrNumber PythonArgs::tensor_or_number(int i) const {
+  return host::is_tensor_exact(args_[i]) ? TensorOrNumber(tensor(i)) : tensor_or_number_slow(i);
+}
+
+OptionalTensorList PythonArgs::tensorlistOptional(int i) const {
+  return is_absent(i) ? OptionalTensorList() : OptionalTensorList(tensorlist(i));
+}
+
+std::optional<host::Complex> PythonArgs::toComplexOptional(int i) const {
+  return optional(i, [&] { return toComplex(i); });
+}
+
+int64_t PythonArgs::toInt64(int i) const {
+  return args_[i] == nullptr ? default_of(i).integer : read_int(i, args_[i]);
+}
+
+std::optional<int64_t> PythonArgs::toInt64Optional(int i) const {
+  return optional(i, [&] { return toInt64(i); });
+}
+
+std::optional<host::DeviceIndex> PythonArgs::toDeviceIndexOptional(int i) const {
+  return optional(i, [&] { return toDeviceIndex(i); });
+}
+
+std::optional<host::SymInt> PythonArgs::toSymIntOptional(int i) const {
+  return optional(i, [&] { return toSymInt(i); });
+}
+
+double PythonArgs::toDouble(int i) const {
+  return args_[i] == nullptr ? default_of(i).floating : read_double(i, args_[i]);
+}
+
+std::optional<double> PythonArgs::toDoubleOptional(int i) const {
+  return optional(i, [&] { return toDouble(i); });
+}
+
+bool PythonArgs::toBool(int i) const {
+  return args_[i] == nullptr ? default_of(i).integer != 0 : read_bool(i, args_[i]);
+}
+
+std::optional<bool> PythonArgs::toBoolOptional(int i) const {
+  return optional(i, [&] { return toBool(i); });
+}
+
+std::optional<host::SymBool> PythonArgs::toSymBoolOptional(int i) const {
+  return optional(i, [&] { return toSymBool(i); });
+}
+
+String PythonArgs::string(int i) const { return String(read_string(i)); }
+
+OptionalString PythonArgs::stringOptional(int i) const {
+  return is_absent(i) ? OptionalString() : OptionalString(read_string(i));
+}
+
+StringList PythonArgs::stringlist(int i) const {
+  return StringList(list_size(i), [&](std::span<std::string> into) { read_strings(i, into); });
+}
+
+OptionalStringList PythonArgs::stringlistOptional(int i) const {
+  const auto fill = [&](std::span<std::string> into) { read_strings(i, into); };
+  return is_absent(i) ? OptionalStringList() : OptionalStringList(list_size(i), fill);
+}
+
+IntList PythonArgs::intlist(int i) const {
+  return IntList(list_size(i), [&](std::span<int64_t> into) { read_ints(i, into); });
+}
+
+OptionalIntList PythonArgs::intlistOptional(int i) const {
+  const auto fill = [&](std::span<int64_t> into) { read_ints(i, into); };
+  return is_absent(i) ? OptionalIntList() : OptionalIntList(list_size(i), fill);
+}
+
+SymIntList PythonArgs::symintlist(int i) const {
+  return SymIntList(list_size(i), [&](std::span<host::SymInt> into) { read_symints(i, into); });
+}
+
+OptionalSymIntList PythonArgs::symintlistOptional(int i) const {
+  const auto fill = [&](std::span<host::SymInt> into) { read_symints(i, into); };
+  return is_absent(i) ? OptionalSymIntList() : OptionalSymIntList(list_size(i), fill);
+}
+
+DoubleList PythonArgs::doublelist(int i) const {
+  return DoubleList(list_size(i), [&](std::span<double> into) { read_doubles(i, into); });
+}
+
+OptionalDoubleList PythonArgs::doublelistOptional(int i) const {
+  const auto fill = [&](std::span<double> into) { read_doubles(i, into); };
+  return is_absent(i) ? OptionalDoubleList() : OptionalDoubleList(list_size(i), fill);
+}
+
+ScalarList PythonArgs::scalarlist(int i) const {
+  return ScalarList(list_size(i), [&](std::span<host::Scalar> into) { read_scalars(i, into); });
+}
+
+OptionalScalarList PythonArgs::scalarlistOptional(int i) const {
+  const auto fill = [&](std::span<host::Scalar> into) { read_scalars(i, into); };
+  return is_absent(i) ? OptionalScalarList() : OptionalScalarList(list_size(i), fill);
+}
+
+host::ScalarType PythonArgs::scalartype(int i) const {
+  return enumeration<host::ScalarType>(i, host::unpack_dtype);
+}
+
+std::optional<host::ScalarType> PythonArgs::scalartypeOptional(int i) const {
+  return optional(i, [&] { return scalartype(i); });
+}
+
+host::Layout PythonArgs::layout(int i) const {
+  return enumeration<host::Layout>(i, host::unpack_layout);
+}
+
+std::optional<host::Layout> PythonArgs::layoutOptional(int i) const {
+  return optional(i, [&] { return layout(i); });
+}
+
+host::MemoryFormat PythonArgs::memoryformat(int i) const {
+  return enumeration<host::MemoryFormat>(i, host::unpack_memory_format);
+}
+
+std::optional<host::MemoryFormat> PythonArgs::memoryformatOptional(int i) const {
+  return optional(i, [&] { return memoryformat(i); });
+}
+
+std::optional<host::Device> PythonArgs::deviceOptional(int i) const {
+  return optional(i, [&] { return device(i); });
+}
+
+host::QScheme PythonArgs::toQScheme(int i) const { return host::unpack_qscheme(args_[i]); }
+
+std::optional<host::QScheme> PythonArgs::toQSchemeOptional(int i) const {
+  return optional(i, [&] { return toQScheme(i); });
+}
+
+host::Generator PythonArgs::generator(int i) const { return host::unpack_generator(args_[i]); }
+
+std::optional<host::Generator> PythonArgs::generatorOptional(int i) const {
+  return optional(i, [&] { return generator(i); });
+}
+
+std::optional<host::Storage> PythonArgs::storageOptional(int i) const {
+  return optional(i, [&] { return storage(i); });
+}
+
+host::Stream PythonArgs::stream(int i) const { return host::unpack_stream(args_[i]); }
+
+std::optional<host::Stream> PythonArgs::streamOptional(int i) const {
+  return optional(i, [&] { return stream(i); });
 }
 
 TensorOrNumber PythonArgs::tensor_or_number_slow(int i) const {

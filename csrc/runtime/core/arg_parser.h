@@ -11,9 +11,10 @@
 //
 //   static const PythonArgParser parser({"scale(Tensor input, float alpha=1.0) -> Tensor"});
 //
-// The parser is immutable once built; all that a call needs is on its stack. Signatures are tried
-// in order, the first that takes every argument wins. A signature that does not match is a return
-// value; only when none does is the error worked out (describe.cpp) and python_error thrown.
+// The parser is immutable once it is bound, at the first call; all that a call needs is on its
+// stack. Signatures are tried in order, the first that takes every argument wins. A signature that
+// does not match is a return value; only when none does is the error worked out (describe.cpp) and
+// python_error thrown.
 //
 // All of it needs the GIL.
 #pragma once
@@ -42,14 +43,36 @@ namespace opbind {
 /// (torch_function.h). Owned: a handler may change the list that an element came from.
 using OverloadedArgs = std::vector<THPObjectPtr>;
 
-/// What a call leaves on its stack: one slot per parameter, borrowed from the caller's frame; empty
-/// where no argument was given.
-template <int N>
-struct ParsedArgs {
-  PyObject* args[N == 0 ? 1 : N] = {};
+/// A call's Python arguments, as METH_FASTCALL|METH_KEYWORDS gives them.
+struct CallArguments {
+  PyObject* const* args;
+  Py_ssize_t num_positional;
+  // A tuple of str, or nullptr.
+  PyObject* keyword_names;
+
+  Py_ssize_t num_keywords() const {
+    return keyword_names == nullptr ? 0 : sequence_size(keyword_names);
+  }
+};
+
+/// What a call leaves on its stack beside its slots.
+struct CallState {
+  CallArguments call;
   OverloadedArgs overloaded;
   // The tuple made of `f(1, 2)` where the signature is f(int[] size).
   THPObjectPtr varargs;
+
+  CallState() = default;
+  CallState(const CallState&) = delete;
+  CallState& operator=(const CallState&) = delete;
+  // Out of line: each entry point has it twice.
+  ~CallState();
+};
+
+/// One slot per parameter, borrowed from the caller's frame; empty where no argument was given.
+template <int N>
+struct ParsedArgs : CallState {
+  PyObject* args[N == 0 ? 1 : N] = {};
 };
 
 /// Why a signature does not take a call.
@@ -75,18 +98,6 @@ struct Mismatch {
   // The object refused: an argument, an element, or the keyword's name. Owned, since an element's
   // list may change.
   THPObjectPtr object;
-};
-
-/// A call's Python arguments, as METH_FASTCALL|METH_KEYWORDS gives them.
-struct CallArguments {
-  PyObject* const* args;
-  Py_ssize_t num_positional;
-  // A tuple of str, or nullptr.
-  PyObject* keyword_names;
-
-  Py_ssize_t num_keywords() const {
-    return keyword_names == nullptr ? 0 : sequence_size(keyword_names);
-  }
 };
 
 /// Where reading found an error.
@@ -254,8 +265,10 @@ class PythonArgs {
 
   /// True when a TorchFunctionMode is on or an argument overloads the call; the function then
   /// returns handle_torch_function(…) and reads no argument.
-  bool has_torch_function() const { return mode_asks_ || !overloaded_->empty(); }
-  const OverloadedArgs& overloaded_args() const { return *overloaded_; }
+  bool has_torch_function() const { return mode_asks_ || !state_->overloaded.empty(); }
+  const OverloadedArgs& overloaded_args() const { return state_->overloaded; }
+  /// All arguments as they were given.
+  const CallArguments& call() const { return state_->call; }
   const char* function_name() const { return function_name_; }
 
   /// No argument was given, or None.
@@ -267,18 +280,12 @@ class PythonArgs {
   /// Borrowed straight out of the Python object, which the caller's frame keeps alive.
   const host::Tensor& tensor(int i) const { return host::unpack(args_[i]); }
   host::Tensor& mutable_tensor(int i) const { return host::unpack_mutable(args_[i]); }
-  host::OptionalTensorRef optionalTensor(int i) const {
-    return isNone(i) ? host::OptionalTensorRef() : host::OptionalTensorRef(tensor(i));
-  }
+  host::OptionalTensorRef optionalTensor(int i) const;
   /// Where the parameter takes numbers.
-  TensorOrNumber tensor_or_number(int i) const {
-    return host::is_tensor_exact(args_[i]) ? TensorOrNumber(tensor(i)) : tensor_or_number_slow(i);
-  }
+  TensorOrNumber tensor_or_number(int i) const;
   /// Owned handles: another thread may change the list while the kernel runs.
   host::TensorList tensorlist(int i) const;
-  OptionalTensorList tensorlistOptional(int i) const {
-    return is_absent(i) ? OptionalTensorList() : OptionalTensorList(tensorlist(i));
-  }
+  OptionalTensorList tensorlistOptional(int i) const;
   host::ListOfOptionalTensors list_of_optional_tensors(int i) const;
   /// The N tensors of `Tensor[N]`: the outputs of an op that has several.
   template <int N>
@@ -293,84 +300,37 @@ class PythonArgs {
   host::Scalar scalar(int i) const;
   std::optional<host::Scalar> scalarOptional(int i) const;
   host::Complex toComplex(int i) const;
-  std::optional<host::Complex> toComplexOptional(int i) const {
-    return optional(i, [&] { return toComplex(i); });
-  }
+  std::optional<host::Complex> toComplexOptional(int i) const;
 
-  int64_t toInt64(int i) const {
-    return args_[i] == nullptr ? default_of(i).integer : read_int(i, args_[i]);
-  }
-  std::optional<int64_t> toInt64Optional(int i) const {
-    return optional(i, [&] { return toInt64(i); });
-  }
+  int64_t toInt64(int i) const;
+  std::optional<int64_t> toInt64Optional(int i) const;
   host::DeviceIndex toDeviceIndex(int i) const;
-  std::optional<host::DeviceIndex> toDeviceIndexOptional(int i) const {
-    return optional(i, [&] { return toDeviceIndex(i); });
-  }
+  std::optional<host::DeviceIndex> toDeviceIndexOptional(int i) const;
   /// A symbolic int stays symbolic, where toInt64 asks for its value.
   host::SymInt toSymInt(int i) const;
-  std::optional<host::SymInt> toSymIntOptional(int i) const {
-    return optional(i, [&] { return toSymInt(i); });
-  }
-  double toDouble(int i) const {
-    return args_[i] == nullptr ? default_of(i).floating : read_double(i, args_[i]);
-  }
-  std::optional<double> toDoubleOptional(int i) const {
-    return optional(i, [&] { return toDouble(i); });
-  }
-  bool toBool(int i) const {
-    return args_[i] == nullptr ? default_of(i).integer != 0 : read_bool(i, args_[i]);
-  }
-  std::optional<bool> toBoolOptional(int i) const {
-    return optional(i, [&] { return toBool(i); });
-  }
+  std::optional<host::SymInt> toSymIntOptional(int i) const;
+  double toDouble(int i) const;
+  std::optional<double> toDoubleOptional(int i) const;
+  bool toBool(int i) const;
+  std::optional<bool> toBoolOptional(int i) const;
 
   /// A symbolic bool stays symbolic. It has no default.
   host::SymBool toSymBool(int i) const;
-  std::optional<host::SymBool> toSymBoolOptional(int i) const {
-    return optional(i, [&] { return toSymBool(i); });
-  }
+  std::optional<host::SymBool> toSymBoolOptional(int i) const;
 
-  String string(int i) const { return String(read_string(i)); }
-  OptionalString stringOptional(int i) const {
-    return is_absent(i) ? OptionalString() : OptionalString(read_string(i));
-  }
-  StringList stringlist(int i) const {
-    return StringList(list_size(i), [&](std::span<std::string> into) { read_strings(i, into); });
-  }
-  OptionalStringList stringlistOptional(int i) const {
-    const auto fill = [&](std::span<std::string> into) { read_strings(i, into); };
-    return is_absent(i) ? OptionalStringList() : OptionalStringList(list_size(i), fill);
-  }
+  String string(int i) const;
+  OptionalString stringOptional(int i) const;
+  StringList stringlist(int i) const;
+  OptionalStringList stringlistOptional(int i) const;
 
-  IntList intlist(int i) const {
-    return IntList(list_size(i), [&](std::span<int64_t> into) { read_ints(i, into); });
-  }
-  OptionalIntList intlistOptional(int i) const {
-    const auto fill = [&](std::span<int64_t> into) { read_ints(i, into); };
-    return is_absent(i) ? OptionalIntList() : OptionalIntList(list_size(i), fill);
-  }
-  SymIntList symintlist(int i) const {
-    return SymIntList(list_size(i), [&](std::span<host::SymInt> into) { read_symints(i, into); });
-  }
-  OptionalSymIntList symintlistOptional(int i) const {
-    const auto fill = [&](std::span<host::SymInt> into) { read_symints(i, into); };
-    return is_absent(i) ? OptionalSymIntList() : OptionalSymIntList(list_size(i), fill);
-  }
-  DoubleList doublelist(int i) const {
-    return DoubleList(list_size(i), [&](std::span<double> into) { read_doubles(i, into); });
-  }
-  OptionalDoubleList doublelistOptional(int i) const {
-    const auto fill = [&](std::span<double> into) { read_doubles(i, into); };
-    return is_absent(i) ? OptionalDoubleList() : OptionalDoubleList(list_size(i), fill);
-  }
-  ScalarList scalarlist(int i) const {
-    return ScalarList(list_size(i), [&](std::span<host::Scalar> into) { read_scalars(i, into); });
-  }
-  OptionalScalarList scalarlistOptional(int i) const {
-    const auto fill = [&](std::span<host::Scalar> into) { read_scalars(i, into); };
-    return is_absent(i) ? OptionalScalarList() : OptionalScalarList(list_size(i), fill);
-  }
+  IntList intlist(int i) const;
+  OptionalIntList intlistOptional(int i) const;
+  SymIntList symintlist(int i) const;
+  OptionalSymIntList symintlistOptional(int i) const;
+  DoubleList doublelist(int i) const;
+  OptionalDoubleList doublelistOptional(int i) const;
+  ScalarList scalarlist(int i) const;
+  OptionalScalarList scalarlistOptional(int i) const;
   template <std::size_t N>
   std::array<bool, N> boolarray(int i) const {
     std::array<bool, N> values = {};
@@ -383,55 +343,35 @@ class PythonArgs {
   }
   std::vector<std::vector<int64_t>> intlists(int i) const;
 
-  host::ScalarType scalartype(int i) const {
-    return enumeration<host::ScalarType>(i, host::unpack_dtype);
-  }
-  std::optional<host::ScalarType> scalartypeOptional(int i) const {
-    return optional(i, [&] { return scalartype(i); });
-  }
-  host::Layout layout(int i) const { return enumeration<host::Layout>(i, host::unpack_layout); }
-  std::optional<host::Layout> layoutOptional(int i) const {
-    return optional(i, [&] { return layout(i); });
-  }
-  host::MemoryFormat memoryformat(int i) const {
-    return enumeration<host::MemoryFormat>(i, host::unpack_memory_format);
-  }
-  std::optional<host::MemoryFormat> memoryformatOptional(int i) const {
-    return optional(i, [&] { return memoryformat(i); });
-  }
+  host::ScalarType scalartype(int i) const;
+  std::optional<host::ScalarType> scalartypeOptional(int i) const;
+  host::Layout layout(int i) const;
+  std::optional<host::Layout> layoutOptional(int i) const;
+  host::MemoryFormat memoryformat(int i) const;
+  std::optional<host::MemoryFormat> memoryformatOptional(int i) const;
   host::Device device(int i) const;
-  std::optional<host::Device> deviceOptional(int i) const {
-    return optional(i, [&] { return device(i); });
-  }
+  std::optional<host::Device> deviceOptional(int i) const;
 
-  host::QScheme toQScheme(int i) const { return host::unpack_qscheme(args_[i]); }
-  std::optional<host::QScheme> toQSchemeOptional(int i) const {
-    return optional(i, [&] { return toQScheme(i); });
-  }
+  host::QScheme toQScheme(int i) const;
+  std::optional<host::QScheme> toQSchemeOptional(int i) const;
   /// References of their own, as the kernel wants them.
-  host::Generator generator(int i) const { return host::unpack_generator(args_[i]); }
-  std::optional<host::Generator> generatorOptional(int i) const {
-    return optional(i, [&] { return generator(i); });
-  }
+  host::Generator generator(int i) const;
+  std::optional<host::Generator> generatorOptional(int i) const;
   host::Storage storage(int i) const;
-  std::optional<host::Storage> storageOptional(int i) const {
-    return optional(i, [&] { return storage(i); });
-  }
-  host::Stream stream(int i) const { return host::unpack_stream(args_[i]); }
-  std::optional<host::Stream> streamOptional(int i) const {
-    return optional(i, [&] { return stream(i); });
-  }
+  std::optional<host::Storage> storageOptional(int i) const;
+  host::Stream stream(int i) const;
+  std::optional<host::Stream> streamOptional(int i) const;
 
  private:
   friend class PythonArgParser;
 
   PythonArgs(int index, const FunctionSignature& signature, const char* function_name,
-             PyObject* const* args, const OverloadedArgs& overloaded, bool mode_asks)
+             const CallState& state, PyObject* const* args, bool mode_asks)
       : idx(index),
         signature_(&signature),
         function_name_(function_name),
+        state_(&state),
         args_(args),
-        overloaded_(&overloaded),
         mode_asks_(mode_asks) {}
 
   ArgumentPlace place(int i, Py_ssize_t element = -1, Py_ssize_t inner = -1) const {
@@ -503,18 +443,21 @@ class PythonArgs {
 
   const FunctionSignature* signature_;
   const char* function_name_;
+  const CallState* state_;
+  // Borrowed, one of each parameter.
   PyObject* const* args_;
-  const OverloadedArgs* overloaded_;
   // A TorchFunctionMode wants to see the call.
   bool mode_asks_;
 };
 
-/// The signatures of one Python function. Made once, as a function-local static, and never freed: a
-/// call may still be under way when the process ends and destroys what has destructors.
+/// The signatures of one Python function: a function-local static, never destroyed, since a call
+/// may still be under way when the process ends.
 class PythonArgParser {
  public:
-  /// `signatures` has static storage. The GIL is held. Throws python_error when memory runs out.
-  explicit PythonArgParser(const FunctionSignatures& signatures);
+  /// `signatures` has static storage. Nothing is done before the first call: such an object is
+  /// there from the start, and needs no guard.
+  explicit constexpr PythonArgParser(const FunctionSignatures& signatures)
+      : function_(&signatures) {}
   /// The same of signatures as text, in the order in which they are tried. Throws
   /// std::invalid_argument where a text is wrong: ValueError, behind HANDLE_TH_ERRORS.
   explicit PythonArgParser(std::initializer_list<std::string_view> signatures);
@@ -524,25 +467,29 @@ class PythonArgParser {
   template <int N>
   PythonArgs parse(PyObject* const* args, Py_ssize_t num_positional, PyObject* keyword_names,
                    ParsedArgs<N>& into) const {
-    if (N < width_) [[unlikely]] {
-      raise_too_narrow(N);
-    }
-    return parse(CallArguments{args, num_positional, keyword_names}, into.args, into.overloaded,
-                 into.varargs);
+    into.call = {args, num_positional, keyword_names};
+    return parse(into.args, into);
   }
 
-  const char* name() const { return name_; }
-  std::span<const BoundSignature> signatures() const { return signatures_; }
+  const char* name() const { return function_->name; }
+  /// Made at first use, with the GIL. Throws python_error when memory runs out.
+  std::span<const BoundSignature> signatures() const {
+    if (bound_ == nullptr) [[unlikely]] {
+      bind();
+    }
+    return {bound_, function_->count};
+  }
 
  private:
-  PythonArgs parse(const CallArguments& call, PyObject** into, OverloadedArgs& overloaded,
-                   THPObjectPtr& varargs) const;
-  [[noreturn]] OPBIND_COLD void raise_too_narrow(int slots) const;
+  PythonArgs parse(std::span<PyObject*> slots, CallState& state) const;
+  OPBIND_COLD void bind() const;
+  [[noreturn]] OPBIND_COLD void raise_too_narrow(std::size_t slots) const;
 
-  const char* name_;
-  std::span<const BoundSignature> signatures_;
+  const FunctionSignatures* function_;
+  // Never freed, and changed with the GIL only, once.
+  mutable const BoundSignature* bound_ = nullptr;
   // Parameters of the widest signature.
-  int width_ = 0;
+  mutable std::size_t width_ = 0;
 };
 static_assert(std::is_trivially_destructible_v<PythonArgParser>);
 

@@ -37,7 +37,7 @@ inline bool to_int64_exact(PyObject* object, int64_t& value) {
   if (!PyLong_CheckExact(object)) [[unlikely]] {
     return false;
   }
-  int overflow = 0;
+  int overflow;
   value = PyLong_AsLongLongAndOverflow(object, &overflow);
   return overflow == 0;
 }
@@ -51,7 +51,7 @@ inline bool to_int64(PyObject* object, int64_t& value) {
 /// fit into 64 bits.
 inline bool to_symint(PyObject* object, host::SymInt& value) {
   if (PyLong_CheckExact(object)) [[likely]] {
-    int overflow = 0;
+    int overflow;
     value = host::SymInt(static_cast<int64_t>(PyLong_AsLongLongAndOverflow(object, &overflow)));
     return overflow == 0;
   }

@@ -76,25 +76,14 @@ inline constexpr char kUnknownException[] = "an exception that is no std::except
 /// Sets the Python exception for the C++ exception being handled. The GIL is held.
 OPBIND_COLD void translate_current_exception() noexcept;
 
-/// Issues what `warnings` collected. Returns `result`, or nullptr with an exception set (the result
-/// is released then) when a warning became an exception.
-OPBIND_COLD PyObject* issue_warnings(host::WarningScope& warnings, PyObject* result) noexcept;
+/// Runs `body(context)`, and turns what it throws, and C++ warnings raised meanwhile, into
+/// Python's. A function of its own, and not a template: each entry point would have a copy, of more
+/// code than its own.
+PyObject* run_in_boundary(PyObject* (*body)(void*), void* context);
 
 template <class Body>
-PyObject* call_boundary(Body&& body) {
-  host::WarningScope warnings;
-  PyObject* result = nullptr;
-  try {
-    result = body();
-  }
-  OPBIND_LET_FORCED_UNWIND_PASS
-  catch (...) {
-    translate_current_exception();
-  }
-  if (warnings.has_warnings()) [[unlikely]] {
-    result = issue_warnings(warnings, result);
-  }
-  return result;
+PyObject* call_boundary(Body body) {
+  return run_in_boundary([](void* context) { return (*static_cast<Body*>(context))(); }, &body);
 }
 
 }  // namespace detail
@@ -102,6 +91,6 @@ PyObject* call_boundary(Body&& body) {
 
 // What stands between the two is the body of a lambda: it returns a new reference on every path, or
 // throws. C++ warnings raised inside become Python warnings after it.
-#define HANDLE_TH_ERRORS return ::opbind::detail::call_boundary([&]() -> PyObject* {
+#define HANDLE_TH_ERRORS return ::opbind::detail::call_boundary([=]() -> PyObject* {
 #define END_HANDLE_TH_ERRORS \
   });

@@ -111,53 +111,60 @@ class Outcome<void> {
   void take() {}
 };
 
-/// Runs `work`, then `leave` whatever happened (but for a forced unwind), then gives the result or
-/// throws the exception again.
-template <class Work, class Leave>
-std::invoke_result_t<Work&> run_then(Work& work, Leave leave) {
-  Outcome<std::invoke_result_t<Work&>> outcome;
-  std::exception_ptr failure;
-  try {
-    outcome.run(work);
+/// A function and what it is called with. Handlers of exceptions are code of their own behind it,
+/// not a copy of it in each caller.
+struct Action {
+  void (*function)(void*);
+  void* context;
+
+  template <class Body>
+  static Action of(Body& body) {
+    return {[](void* context) { (*static_cast<Body*>(context))(); }, &body};
   }
-  OPBIND_LET_FORCED_UNWIND_PASS
-  catch (...) {
-    failure = std::current_exception();
+  template <class Hold>
+  static Action release(Hold& hold) {
+    return {[](void* context) { static_cast<Hold*>(context)->release(); }, &hold};
   }
-  leave();
-  if (failure) [[unlikely]] {
-    std::rethrow_exception(std::move(failure));
-  }
-  return outcome.take();
-}
+  void operator()() const { function(context); }
+};
+
+struct NoHold {
+  void release() {}
+};
+
+/// Runs `work` without the GIL, then `release` with it whatever happened (but for a forced unwind),
+/// then throws again what `work` threw.
+void run_without_gil(Action work, Action release);
+/// Runs `work` with the GIL, then throws again what it threw.
+void run_with_gil(Action work);
 
 }  // namespace detail
 
-/// Runs `work` without the GIL, which the caller holds and holds again afterwards.
-template <class Work>
-std::invoke_result_t<Work&> without_gil(Work&& work) {
-  PyThreadState* const state = PyEval_SaveThread();
-  return detail::run_then(work, [state] { PyEval_RestoreThread(state); });
+/// Runs `work` without the GIL, which the caller holds and holds again afterwards, while `hold`
+/// keeps what the call borrowed. `hold` was made with the GIL and its release() is called with it,
+/// in straight-line code: a thread that is ended here releases nothing.
+template <class Hold, class Work>
+std::invoke_result_t<Work&> without_gil(Hold hold, Work&& work) {
+  detail::Outcome<std::invoke_result_t<Work&>> outcome;
+  auto run = [&work, &outcome] { outcome.run(work); };
+  detail::run_without_gil(detail::Action::of(run), detail::Action::release(hold));
+  return outcome.take();
 }
 
-/// The same while `hold` keeps what the call borrowed. `hold` was made with the GIL and its
-/// release() is called with it, in straight-line code: a thread that is ended here releases
-/// nothing.
-template <class Hold, class Work>
-std::invoke_result_t<Work&> without_gil(Hold&& hold, Work&& work) {
-  PyThreadState* const state = PyEval_SaveThread();
-  return detail::run_then(work, [state, &hold] {
-    PyEval_RestoreThread(state);
-    hold.release();
-  });
+/// The same where nothing is borrowed.
+template <class Work>
+std::invoke_result_t<Work&> without_gil(Work&& work) {
+  return without_gil(detail::NoHold(), std::forward<Work>(work));
 }
 
 /// Runs `work` with the GIL, from any thread, one that Python never saw included. A kernel that
 /// holds a mutex must not call this while a thread that holds the GIL may wait for the same mutex.
 template <class Work>
 std::invoke_result_t<Work&> with_gil(Work&& work) {
-  const PyGILState_STATE state = PyGILState_Ensure();
-  return detail::run_then(work, [state] { PyGILState_Release(state); });
+  detail::Outcome<std::invoke_result_t<Work&>> outcome;
+  auto run = [&work, &outcome] { outcome.run(work); };
+  detail::run_with_gil(detail::Action::of(run));
+  return outcome.take();
 }
 
 /// Destroys `value` without the GIL, which the caller holds: for one whose destructor may wait for

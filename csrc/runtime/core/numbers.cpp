@@ -41,7 +41,7 @@ bool load_types(const char* module_name, std::span<NumberType> types) {
 
 Scalar integer_to_scalar(PyObject* object) {
   const THPObjectPtr index = checked(PyNumber_Index(object));
-  int overflow = 0;
+  int overflow;
   const long long value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
   if (overflow == 0) {
     return Scalar(static_cast<int64_t>(value));

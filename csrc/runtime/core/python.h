@@ -12,8 +12,10 @@
 
 #if defined(__GNUC__)
 #define OPBIND_COLD __attribute__((noinline, cold))
+#define OPBIND_NOINLINE __attribute__((noinline))
 #else
 #define OPBIND_COLD
+#define OPBIND_NOINLINE
 #endif
 
 namespace opbind {

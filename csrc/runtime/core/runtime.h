@@ -15,4 +15,5 @@
 #include "core/arg_parser.h"
 #include "core/torch_function.h"
 #include "core/wrap.h"
+#include "core/dispatch.h"
 // clang-format on

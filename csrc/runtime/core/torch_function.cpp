@@ -116,18 +116,23 @@ void append_overloaded_arg(OverloadedArgs& overloaded, PyObject* object) {
   overloaded.insert(place, THPObjectPtr::borrow(object));
 }
 
-PyObject* handle_torch_function(const PythonArgs& r, PyObject* const* args,
-                                Py_ssize_t num_positional, PyObject* keyword_names,
-                                PyObject* public_function) {
-  const HandlerCall call{checked(public_function), make_types(r.overloaded_args()),
-                         make_args(args, num_positional),
-                         make_kwargs(args + num_positional, keyword_names)};
+PyObject* handle_torch_function(const PythonArgs& r, PyObject* module, const char* owner,
+                                const char* name, const char* own_name) {
+  const CallArguments& given = r.call();
+  const HandlerCall call{checked(host::public_function(module, owner, name, own_name)),
+                         make_types(r.overloaded_args()),
+                         make_args(given.args, given.num_positional),
+                         make_kwargs(given.args + given.num_positional, given.keyword_names)};
   return dispatch(call, r.overloaded_args());
 }
 
-PyObject* handle_torch_function_noargs(PyObject* public_function) {
+PyObject* handle_torch_function_noargs(PyObject* module, const char* owner, const char* name,
+                                       const char* own_name) {
   const OverloadedArgs nobody;
-  const HandlerCall call{checked(public_function), make_types(nobody), make_args(nullptr, 0), {}};
+  const HandlerCall call{checked(host::public_function(module, owner, name, own_name)),
+                         make_types(nobody),
+                         make_args(nullptr, 0),
+                         {}};
   return dispatch(call, nobody);
 }
 

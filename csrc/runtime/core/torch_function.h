@@ -40,14 +40,16 @@ inline bool torch_function_mode_active() {
   return state.mode_active && !state.skip_next;
 }
 
-/// Hands the call to the mode or the overloading arguments. `public_function` is a new reference,
-/// which is taken over: the function object that the handler gets. A new reference, or throws
-/// python_error; TypeError when every handler returned NotImplemented.
-OPBIND_COLD PyObject* handle_torch_function(const PythonArgs& r, PyObject* const* args,
-                                            Py_ssize_t num_positional, PyObject* keyword_names,
-                                            PyObject* public_function);
+/// Hands the call to the mode or the overloading arguments; what they are told is called is
+/// host::public_function(module, owner, name, own_name). A new reference, or throws python_error;
+/// TypeError when every handler returned NotImplemented.
+OPBIND_COLD PyObject* handle_torch_function(const PythonArgs& r, PyObject* module,
+                                            const char* owner, const char* name,
+                                            const char* own_name = nullptr);
 
 /// The same for a function without parameters.
-OPBIND_COLD PyObject* handle_torch_function_noargs(PyObject* public_function);
+OPBIND_COLD PyObject* handle_torch_function_noargs(PyObject* module, const char* owner,
+                                                   const char* name,
+                                                   const char* own_name = nullptr);
 
 }  // namespace opbind

@@ -3,6 +3,7 @@
 
 #include "host.h"
 
+#include <c10/util/ExclusivelyOwnedTensorTraits.h>
 #include <torch/headeronly/version.h>
 
 #include <cstddef>
@@ -15,6 +16,28 @@
 
 namespace opbind::host {
 namespace {
+struct TensorCount;
+}
+}  // namespace opbind::host
+
+// The strong count of a tensor, without what c10 does at 1 and 2. c10 lets this template in. The
+// results are c10's combined counts.
+template <>
+struct c10::ExclusivelyOwnedTensorTraits<opbind::host::TensorCount> {
+  static std::uint64_t increment(intrusive_ptr_target* target) {
+    return c10::detail::atomic_combined_refcount_increment(target->combined_refcount_,
+                                                           c10::detail::kReferenceCountOne);
+  }
+  static std::uint64_t decrement(intrusive_ptr_target* target) {
+    return c10::detail::atomic_combined_refcount_decrement(target->combined_refcount_,
+                                                           c10::detail::kReferenceCountOne);
+  }
+};
+
+namespace opbind::host {
+namespace {
+
+struct TensorCount : c10::ExclusivelyOwnedTensorTraits<TensorCount> {};
 
 // The word or enum right behind the head of `object`, if it is large enough to hold one.
 template <class T>
@@ -137,7 +160,31 @@ PyObject* new_reference(PyObject* borrowed) {
   return borrowed;
 }
 
+void release_one(c10::TensorImpl* tensor, bool owes) {
+  const std::uint64_t combined = TensorCount::decrement(tensor);
+  const std::uint32_t count = c10::detail::refcount(combined);
+  if (owes && count >= 2) tensor->incref_pyobject();
+  if (!owes && count == 1 && c10::detail::has_pyobject(combined)) tensor->decref_pyobject();
+}
+
 }  // namespace
+
+void detail::hold_tensors(std::span<c10::TensorImpl* const> tensors, std::span<bool> owes) {
+  // Of a tensor without a Python object, as one made of a number, nothing is owed.
+  constexpr std::uint64_t kOwes = c10::detail::kHasPyObject | 2U;
+  constexpr std::uint64_t kMask = c10::detail::kHasPyObject | UINT32_MAX;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    owes[i] = tensors[i] != nullptr && (TensorCount::increment(tensors[i]) & kMask) == kOwes;
+  }
+}
+
+void detail::release_tensors(std::span<c10::TensorImpl* const> tensors,
+                             std::span<const bool> owes) {
+  // Backwards: of a tensor that is given twice, the hold that owes is released last.
+  for (std::size_t i = tensors.size(); i-- > 0;) {
+    if (tensors[i] != nullptr) release_one(tensors[i], owes[i]);
+  }
+}
 
 void initialize() {
   if (THPVariableClass == nullptr || ParameterClass == nullptr) {

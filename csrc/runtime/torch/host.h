@@ -23,7 +23,6 @@
 #include <c10/core/SymBool.h>
 #include <c10/core/SymInt.h>
 #include <c10/util/Exception.h>
-#include <c10/util/ExclusivelyOwnedTensorTraits.h>
 #include <c10/util/SmallVector.h>
 #include <c10/util/complex.h>
 
@@ -33,6 +32,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -41,29 +41,7 @@
 #include "core/python.h"
 #include "torch_symbols.h"
 
-namespace opbind::host::detail {
-struct TensorCount;
-}
-
-/// The strong count of a tensor, without what c10 does at 1 and 2. c10 lets this template in. The
-/// results are c10's combined counts.
-template <>
-struct c10::ExclusivelyOwnedTensorTraits<opbind::host::detail::TensorCount> {
-  static std::uint64_t increment(intrusive_ptr_target* target) {
-    return c10::detail::atomic_combined_refcount_increment(target->combined_refcount_,
-                                                           c10::detail::kReferenceCountOne);
-  }
-  static std::uint64_t decrement(intrusive_ptr_target* target) {
-    return c10::detail::atomic_combined_refcount_decrement(target->combined_refcount_,
-                                                           c10::detail::kReferenceCountOne);
-  }
-};
-
 namespace opbind::host {
-
-namespace detail {
-struct TensorCount : c10::ExclusivelyOwnedTensorTraits<TensorCount> {};
-}  // namespace detail
 
 using Tensor = at::Tensor;
 using Scalar = at::Scalar;
@@ -172,6 +150,25 @@ class OptionalTensorRef {
   std::optional<Tensor> value_;
 };
 
+namespace detail {
+template <class Argument>
+inline constexpr bool is_borrowed =
+    std::is_same_v<Argument, Tensor> || std::is_same_v<Argument, std::optional<Tensor>>;
+
+inline void put_borrowed(c10::TensorImpl**& into, const Tensor& tensor) {
+  *into++ = tensor.defined() ? tensor.unsafeGetTensorImpl() : nullptr;
+}
+inline void put_borrowed(c10::TensorImpl**& into, const std::optional<Tensor>& tensor) {
+  *into++ = tensor.has_value() && tensor->defined() ? tensor->unsafeGetTensorImpl() : nullptr;
+}
+template <class Argument>
+void put_borrowed(c10::TensorImpl**& /*into*/, const Argument& /*other*/) {}
+
+// What TensorHold does, for any number of tensors; those that are nullptr are passed over.
+void hold_tensors(std::span<c10::TensorImpl* const> tensors, std::span<bool> owes);
+void release_tensors(std::span<c10::TensorImpl* const> tensors, std::span<const bool> owes);
+}  // namespace detail
+
 /// Holds borrowed tensors while a kernel runs without the GIL, so that copies of them that the
 /// kernel makes and drops never want it.
 ///
@@ -188,49 +185,23 @@ class OptionalTensorRef {
 template <std::size_t N>
 class TensorHold {
  public:
-  [[gnu::always_inline]] explicit TensorHold(const std::array<c10::TensorImpl*, N>& tensors)
-      : tensors_(tensors) {
-    // Of a tensor without a Python object, as one made of a number, nothing is owed.
-    constexpr std::uint64_t kOwes = c10::detail::kHasPyObject | 2U;
-    constexpr std::uint64_t kMask = c10::detail::kHasPyObject | UINT32_MAX;
-    for (std::size_t i = 0; i < N; ++i) {
-      owes_[i] =
-          tensors_[i] != nullptr && (detail::TensorCount::increment(tensors_[i]) & kMask) == kOwes;
-    }
+  template <class... Arguments>
+  explicit TensorHold(const Arguments&... arguments) {
+    [[maybe_unused]] c10::TensorImpl** into = tensors_.data();
+    (detail::put_borrowed(into, arguments), ...);
+    detail::hold_tensors(tensors_, owes_);
   }
-
-  void release() {
-    // Backwards: of a tensor that is given twice, the hold that owes is released last.
-    for (std::size_t i = N; i-- > 0;) {
-      if (tensors_[i] != nullptr) release_one(tensors_[i], owes_[i]);
-    }
-  }
+  void release() { detail::release_tensors(tensors_, owes_); }
 
  private:
-  static void release_one(c10::TensorImpl* tensor, bool owes) {
-    const std::uint64_t combined = detail::TensorCount::decrement(tensor);
-    const std::uint32_t count = c10::detail::refcount(combined);
-    if (owes && count >= 2) tensor->incref_pyobject();
-    if (!owes && count == 1 && c10::detail::has_pyobject(combined)) tensor->decref_pyobject();
-  }
-
   std::array<c10::TensorImpl*, N> tensors_;
   std::array<bool, N> owes_;
 };
 
-namespace detail {
-inline c10::TensorImpl* impl_of(const Tensor& tensor) {
-  return tensor.defined() ? tensor.unsafeGetTensorImpl() : nullptr;
-}
-inline c10::TensorImpl* impl_of(const std::optional<Tensor>& tensor) {
-  return tensor.has_value() ? impl_of(*tensor) : nullptr;
-}
-}  // namespace detail
-
-/// Holds a call's Tensor and Tensor? arguments. The elements of a list are owned anyway.
-template <class... Tensors>
-[[gnu::always_inline]] inline TensorHold<sizeof...(Tensors)> hold(const Tensors&... tensors) {
-  return TensorHold<sizeof...(Tensors)>({detail::impl_of(tensors)...});
+/// Holds the Tensor and Tensor? arguments of a call. The elements of a list are owned anyway.
+template <class... Arguments>
+auto hold(const Arguments&... arguments) {
+  return TensorHold<(std::size_t{0} + ... + detail::is_borrowed<Arguments>)>(arguments...);
 }
 
 /// The tensors of a list argument. The handles are owned, because another thread may clear the

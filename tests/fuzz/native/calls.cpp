@@ -288,8 +288,8 @@ void call_function(const PythonArgParser& parser, const Arguments& made, bool is
   check(PyErr_Occurred() == nullptr, "no Python error is left by a call that is taken");
   if (!is_hostile) check_choice(parser, call, r.idx, slots.args);
   if (r.has_torch_function()) {
-    must(handle_torch_function(r, call.args, call.num_positional, call.keyword_names,
-                               THPObjectPtr::borrow(Py_None).release()));
+    // What handlers are told is called does not matter to them.
+    must(handle_torch_function(r, Py_None, nullptr, "__class__"));
     return;
   }
   const auto& signature = *parser.signatures()[static_cast<std::size_t>(r.idx)].signature;

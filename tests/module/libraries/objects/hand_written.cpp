@@ -51,8 +51,7 @@ constexpr FunctionSignature kAddSignatures[] = {
 constexpr FunctionSignatures kAdd = {.name = "add", .signatures = kAddSignatures, .count = 3};
 
 at::Tensor dispatch_add(const at::Tensor& self, const at::Tensor& other, const at::Scalar& alpha) {
-  return without_gil(host::hold(self, other),
-                     [&] { return at::_ops::add_Tensor::call(self, other, alpha); });
+  return call_without_gil(at::_ops::add_Tensor::call, self, other, alpha);
 }
 
 PyObject* add(PyObject* module, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -61,8 +60,7 @@ PyObject* add(PyObject* module, PyObject* const* args, Py_ssize_t nargs, PyObjec
   ParsedArgs<4> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "add"));
+    return handle_torch_function(r, module, nullptr, "add");
   }
   switch (r.idx) {
     case 0:

@@ -57,8 +57,7 @@ static_assert(
     "add.Tensor has other types in torch");
 at::Tensor dispatch_add_Tensor(const at::Tensor& self, const at::Tensor& other,
                                const at::Scalar& alpha) {
-  return without_gil(
-      host::hold(self, other), [&] { return at::_ops::add_Tensor::call(self, other, alpha); });
+  return call_without_gil(at::_ops::add_Tensor::call, self, other, alpha);
 }
 
 static_assert(
@@ -68,9 +67,7 @@ static_assert(
     "add.out has other types in torch");
 at::Tensor& dispatch_add_out(at::Tensor& out, const at::Tensor& self, const at::Tensor& other,
                              const at::Scalar& alpha) {
-  return without_gil(host::hold(out, self, other), [&]() -> at::Tensor& {
-    return at::_ops::add_out::call(self, other, alpha, out);
-  });
+  return call_without_gil(at::_ops::add_out::call, self, other, alpha, out);
 }
 
 static_assert(
@@ -79,8 +76,7 @@ static_assert(
     "add.Scalar has other types in torch");
 at::Tensor dispatch_add_Scalar(const at::Tensor& self, const at::Scalar& other,
                                const at::Scalar& alpha) {
-  return without_gil(
-      host::hold(self), [&] { return at::_ops::add_Scalar::call(self, other, alpha); });
+  return call_without_gil(at::_ops::add_Scalar::call, self, other, alpha);
 }
 
 PyObject* THPVariable_add(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -90,9 +86,7 @@ PyObject* THPVariable_add(PyObject* module, PyObject* const* args, Py_ssize_t na
   ParsedArgs<4> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "add"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "add");
   }
   switch (r.idx) {
     case 0: {
@@ -139,9 +133,7 @@ static_assert(
                      at::Tensor&(at::Tensor&, const at::Tensor&, const at::Scalar&)>,
     "add_.Tensor has other types in torch");
 at::Tensor& dispatch_add_(at::Tensor& self, const at::Tensor& other, const at::Scalar& alpha) {
-  return without_gil(host::hold(self, other), [&]() -> at::Tensor& {
-    return at::_ops::add__Tensor::call(self, other, alpha);
-  });
+  return call_without_gil(at::_ops::add__Tensor::call, self, other, alpha);
 }
 
 PyObject* THPVariable_add_(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -151,9 +143,7 @@ PyObject* THPVariable_add_(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "add_"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "add_");
   }
   return THPVariable_Wrap(dispatch_add_(r.mutable_tensor(0), r.tensor(1), r.scalar(2)));
   END_HANDLE_TH_ERRORS
@@ -193,7 +183,7 @@ static_assert(
                      std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, int64_t, bool)>,
     "max.dim has other types in torch");
 std::tuple<at::Tensor, at::Tensor> dispatch_max(const at::Tensor& self, int64_t dim, bool keepdim) {
-  return without_gil(host::hold(self), [&] { return at::_ops::max_dim::call(self, dim, keepdim); });
+  return call_without_gil(at::_ops::max_dim::call, self, dim, keepdim);
 }
 
 static_assert(
@@ -204,9 +194,7 @@ static_assert(
 std::tuple<at::Tensor&, at::Tensor&> dispatch_max_out(at::Tensor& max, at::Tensor& max_values,
                                                       const at::Tensor& self, int64_t dim,
                                                       bool keepdim) {
-  return without_gil(host::hold(max, max_values, self), [&] {
-    return at::_ops::max_dim_max::call(self, dim, keepdim, max, max_values);
-  });
+  return call_without_gil(at::_ops::max_dim_max::call, self, dim, keepdim, max, max_values);
 }
 
 PyObject* THPVariable_max(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -216,9 +204,7 @@ PyObject* THPVariable_max(PyObject* module, PyObject* const* args, Py_ssize_t na
   ParsedArgs<4> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "max"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "max");
   }
   if (r.isNone(3)) {
     return THPVariable_Wrap(return_type_max(),

@@ -67,8 +67,7 @@ static_assert(
                      at::Tensor(const at::Tensor&, const at::Tensor&, const at::Scalar&)>,
     "add.Tensor has other types in torch");
 at::Tensor dispatch_add(const at::Tensor& self, const at::Tensor& other, const at::Scalar& alpha) {
-  return without_gil(
-      host::hold(self, other), [&] { return at::_ops::add_Tensor::call(self, other, alpha); });
+  return call_without_gil(at::_ops::add_Tensor::call, self, other, alpha);
 }
 
 static_assert(
@@ -78,9 +77,7 @@ static_assert(
     "add.out has other types in torch");
 at::Tensor& dispatch_add_out(at::Tensor& out, const at::Tensor& self, const at::Tensor& other,
                              const at::Scalar& alpha) {
-  return without_gil(host::hold(out, self, other), [&]() -> at::Tensor& {
-    return at::_ops::add_out::call(self, other, alpha, out);
-  });
+  return call_without_gil(at::_ops::add_out::call, self, other, alpha, out);
 }
 
 PyObject* THPVariable_add(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -90,9 +87,7 @@ PyObject* THPVariable_add(PyObject* module, PyObject* const* args, Py_ssize_t na
   ParsedArgs<4> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "add"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "add");
   }
   if (r.isNone(3)) {
     return THPVariable_Wrap(dispatch_add(r.tensor(0), r.tensor(1), r.scalar(2)));
@@ -227,9 +222,8 @@ at::Tensor dispatch_all_defaults(const std::optional<at::Tensor>& a, int64_t c,
                                  at::IntArrayRef o, at::OptionalIntArrayRef p, at::ScalarType q,
                                  at::Device s, at::Layout u, std::optional<at::MemoryFormat> x,
                                  std::string_view y) {
-  return without_gil(host::hold(a), [&] {
-    return ::demo::ops::all_defaults(a, c, d, e, f, g, h, i, j, k, l, m, o, p, q, s, u, x, y);
-  });
+  return call_without_gil(::demo::ops::all_defaults, a, c, d, e, f, g, h, i, j, k, l, m, o, p, q, s,
+                          u, x, y);
 }
 
 PyObject* THPVariable_all_defaults(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -239,8 +233,7 @@ PyObject* THPVariable_all_defaults(PyObject* module, PyObject* const* args, Py_s
   ParsedArgs<19> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "all_defaults"));
+    return handle_torch_function(r, module, nullptr, "all_defaults");
   }
   return THPVariable_Wrap(dispatch_all_defaults(r.optionalTensor(0), r.toInt64(1),
                                                 r.toInt64Optional(2), r.toDouble(3),
@@ -329,10 +322,8 @@ at::Tensor dispatch_all_types(const at::Tensor& self, const std::optional<at::Te
                               std::optional<at::Device> t, at::Layout u,
                               std::optional<at::Layout> v, at::MemoryFormat w,
                               std::optional<at::MemoryFormat> x) {
-  return without_gil(host::hold(self, a), [&] {
-    return ::demo::ops::all_types(self, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r_, s, t,
-                                  u, v, w, x);
-  });
+  return call_without_gil(::demo::ops::all_types, self, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o,
+                          p, q, r_, s, t, u, v, w, x);
 }
 
 PyObject* THPVariable_all_types(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -342,8 +333,7 @@ PyObject* THPVariable_all_types(PyObject* module, PyObject* const* args, Py_ssiz
   ParsedArgs<25> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "all_types"));
+    return handle_torch_function(r, module, nullptr, "all_types");
   }
   return THPVariable_Wrap(dispatch_all_types(r.tensor(0), r.optionalTensor(1), r.tensorlist(2),
                                              r.toInt64(3), r.toInt64Optional(4), r.toDouble(5),
@@ -387,7 +377,7 @@ static_assert(
                      at::Tensor(at::TensorList, int64_t)>,
     "cat has other types in torch");
 at::Tensor dispatch_cat(at::TensorList tensors, int64_t dim) {
-  return without_gil([&] { return at::_ops::cat::call(tensors, dim); });
+  return call_without_gil(at::_ops::cat::call, tensors, dim);
 }
 
 PyObject* THPVariable_cat(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -397,9 +387,7 @@ PyObject* THPVariable_cat(PyObject* module, PyObject* const* args, Py_ssize_t na
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "cat"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "cat");
   }
   return THPVariable_Wrap(dispatch_cat(r.tensorlist(0), r.toInt64(1)));
   END_HANDLE_TH_ERRORS
@@ -426,7 +414,7 @@ constexpr FunctionSignatures kDirect = {
     .name = "direct", .signatures = kDirectSignatures, .count = 1};
 
 at::Tensor dispatch_direct(const at::Tensor& self, int64_t from) {
-  return without_gil(host::hold(self), [&] { return ::demo::direct_any(self, from); });
+  return call_without_gil(::demo::direct_any, self, from);
 }
 
 PyObject* THPVariable_direct(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -436,8 +424,7 @@ PyObject* THPVariable_direct(PyObject* module, PyObject* const* args, Py_ssize_t
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "direct"));
+    return handle_torch_function(r, module, nullptr, "direct");
   }
   return THPVariable_Wrap(dispatch_direct(r.tensor(0), r.toInt64(1)));
   END_HANDLE_TH_ERRORS
@@ -507,9 +494,8 @@ at::Tensor dispatch_empty_like(const at::Tensor& self, std::optional<at::ScalarT
                                std::optional<at::Layout> layout, std::optional<at::Device> device,
                                std::optional<bool> pin_memory,
                                std::optional<at::MemoryFormat> memory_format) {
-  return without_gil(host::hold(self), [&] {
-    return at::_ops::empty_like::call(self, dtype, layout, device, pin_memory, memory_format);
-  });
+  return call_without_gil(at::_ops::empty_like::call, self, dtype, layout, device, pin_memory,
+                          memory_format);
 }
 
 PyObject* THPVariable_empty_like(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -519,9 +505,7 @@ PyObject* THPVariable_empty_like(PyObject* module, PyObject* const* args, Py_ssi
   ParsedArgs<7> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "empty_like"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "empty_like");
   }
   host::lazy_init(r.deviceOptional(4));
   return THPVariable_Wrap(host::set_requires_grad(
@@ -567,10 +551,8 @@ static_assert(
 at::Tensor dispatch_fake_quantize_per_tensor_affine(const at::Tensor& self, double scale,
                                                     int64_t zero_point, int64_t quant_min,
                                                     int64_t quant_max) {
-  return without_gil(host::hold(self), [&] {
-    return at::_ops::fake_quantize_per_tensor_affine::call(self, scale, zero_point, quant_min,
-                                                           quant_max);
-  });
+  return call_without_gil(at::_ops::fake_quantize_per_tensor_affine::call, self, scale, zero_point,
+                          quant_min, quant_max);
 }
 
 PyObject* THPVariable_fake_quantize_per_tensor_affine(PyObject* module, PyObject* const* args,
@@ -580,10 +562,8 @@ PyObject* THPVariable_fake_quantize_per_tensor_affine(PyObject* module, PyObject
   ParsedArgs<5> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions",
-                              "fake_quantize_per_tensor_affine"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions",
+                                 "fake_quantize_per_tensor_affine");
   }
   return THPVariable_Wrap(dispatch_fake_quantize_per_tensor_affine(r.tensor(0), r.toDouble(1),
                                                                    r.toInt64(2), r.toInt64(3),
@@ -655,8 +635,7 @@ static_assert(
 at::Tensor dispatch_fft_fftfreq(int64_t n, double d, std::optional<at::ScalarType> dtype,
                                 std::optional<at::Layout> layout, std::optional<at::Device> device,
                                 std::optional<bool> pin_memory) {
-  return without_gil(
-      [&] { return at::_ops::fft_fftfreq::call(n, d, dtype, layout, device, pin_memory); });
+  return call_without_gil(at::_ops::fft_fftfreq::call, n, d, dtype, layout, device, pin_memory);
 }
 
 static_assert(
@@ -664,8 +643,7 @@ static_assert(
                      at::Tensor&(int64_t, double, at::Tensor&)>,
     "fft_fftfreq.out has other types in torch");
 at::Tensor& dispatch_fft_fftfreq_out(at::Tensor& out, int64_t n, double d) {
-  return without_gil(
-      host::hold(out), [&]() -> at::Tensor& { return at::_ops::fft_fftfreq_out::call(n, d, out); });
+  return call_without_gil(at::_ops::fft_fftfreq_out::call, n, d, out);
 }
 
 PyObject* THPVariable_fft_fftfreq(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -675,9 +653,7 @@ PyObject* THPVariable_fft_fftfreq(PyObject* module, PyObject* const* args, Py_ss
   ParsedArgs<8> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "fft_fftfreq"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "fft_fftfreq");
   }
   host::lazy_init(r.deviceOptional(5));
   if (r.isNone(2)) {
@@ -734,14 +710,9 @@ std::tuple<at::Tensor, at::Tensor> dispatch_long_names(const at::Tensor& the_fir
                                                        const at::Tensor& the_fourth_of_the_tensors,
                                                        const std::optional<at::Tensor>& the_fifth,
                                                        double a_number) {
-  return without_gil(
-      host::hold(the_first_of_the_tensors, the_second_of_the_tensors, the_third_of_the_tensors,
-                 the_fourth_of_the_tensors, the_fifth),
-      [&] {
-        return ::demo::ops::long_names(the_first_of_the_tensors, the_second_of_the_tensors,
-                                       the_third_of_the_tensors, the_fourth_of_the_tensors,
-                                       the_fifth, a_number);
-      });
+  return call_without_gil(::demo::ops::long_names, the_first_of_the_tensors,
+                          the_second_of_the_tensors, the_third_of_the_tensors,
+                          the_fourth_of_the_tensors, the_fifth, a_number);
 }
 
 PyObject* THPVariable_long_names(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -751,8 +722,7 @@ PyObject* THPVariable_long_names(PyObject* module, PyObject* const* args, Py_ssi
   ParsedArgs<6> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "long_names"));
+    return handle_torch_function(r, module, nullptr, "long_names");
   }
   return THPVariable_Wrap(
       return_type_long_names(),
@@ -819,11 +789,11 @@ constexpr FunctionSignatures kMake = {.name = "make", .signatures = kMakeSignatu
 at::Tensor dispatch_make(at::IntArrayRef size, std::optional<at::ScalarType> dtype,
                          std::optional<at::Layout> layout, std::optional<at::Device> device,
                          std::optional<bool> pin_memory) {
-  return without_gil([&] { return ::demo::ops::make(size, dtype, layout, device, pin_memory); });
+  return call_without_gil(::demo::ops::make, size, dtype, layout, device, pin_memory);
 }
 
 void dispatch_make_out(at::Tensor& out, at::IntArrayRef size) {
-  without_gil(host::hold(out), [&] { ::demo::ops::make_out(size, out); });
+  call_without_gil(::demo::ops::make_out, size, out);
 }
 
 PyObject* THPVariable_make(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -833,8 +803,7 @@ PyObject* THPVariable_make(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<7> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "make"));
+    return handle_torch_function(r, module, nullptr, "make");
   }
   host::lazy_init(r.deviceOptional(4));
   if (r.isNone(1)) {
@@ -886,7 +855,7 @@ static_assert(
                      std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, int64_t, bool)>,
     "max.dim has other types in torch");
 std::tuple<at::Tensor, at::Tensor> dispatch_max(const at::Tensor& self, int64_t dim, bool keepdim) {
-  return without_gil(host::hold(self), [&] { return at::_ops::max_dim::call(self, dim, keepdim); });
+  return call_without_gil(at::_ops::max_dim::call, self, dim, keepdim);
 }
 
 static_assert(
@@ -897,9 +866,7 @@ static_assert(
 std::tuple<at::Tensor&, at::Tensor&> dispatch_max_out(at::Tensor& max, at::Tensor& max_values,
                                                       const at::Tensor& self, int64_t dim,
                                                       bool keepdim) {
-  return without_gil(host::hold(max, max_values, self), [&] {
-    return at::_ops::max_dim_max::call(self, dim, keepdim, max, max_values);
-  });
+  return call_without_gil(at::_ops::max_dim_max::call, self, dim, keepdim, max, max_values);
 }
 
 PyObject* THPVariable_max(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -909,9 +876,7 @@ PyObject* THPVariable_max(PyObject* module, PyObject* const* args, Py_ssize_t na
   ParsedArgs<4> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "max"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "max");
   }
   if (r.isNone(3)) {
     return THPVariable_Wrap(return_type_max(),
@@ -950,11 +915,11 @@ constexpr FunctionSignature kNamedSignatures[] = {
 constexpr FunctionSignatures kNamed = {.name = "named", .signatures = kNamedSignatures, .count = 1};
 
 std::tuple<at::Tensor, int64_t> dispatch_named(const at::Tensor& x) {
-  return without_gil(host::hold(x), [&] { return ::demo::ops::named(x); });
+  return call_without_gil(::demo::ops::named, x);
 }
 
 void dispatch_named_out(at::Tensor& p, at::Tensor& q, const at::Tensor& x) {
-  without_gil(host::hold(p, q, x), [&] { ::demo::ops::named_out(x, p, q); });
+  call_without_gil(::demo::ops::named_out, x, p, q);
 }
 
 PyObject* THPVariable_named(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -964,8 +929,7 @@ PyObject* THPVariable_named(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "named"));
+    return handle_torch_function(r, module, nullptr, "named");
   }
   if (r.isNone(1)) {
     return THPVariable_Wrap(return_type_named(), dispatch_named(r.tensor(0)));
@@ -984,13 +948,13 @@ constexpr char kNamedDoc[] =
 
 // nothing() -> ()
 void dispatch_nothing() {
-  without_gil([&] { ::demo::ops::nothing(); });
+  call_without_gil(::demo::ops::nothing);
 }
 
 PyObject* THPVariable_nothing(PyObject* module, PyObject* /*noargs*/) {
   HANDLE_TH_ERRORS
   if (torch_function_mode_active()) {
-    return handle_torch_function_noargs(host::public_function(module, nullptr, "nothing"));
+    return handle_torch_function_noargs(module, nullptr, "nothing");
   }
   dispatch_nothing();
   Py_RETURN_NONE;
@@ -1028,15 +992,15 @@ constexpr FunctionSignature kOverSignatures[] = {
 constexpr FunctionSignatures kOver = {.name = "over", .signatures = kOverSignatures, .count = 3};
 
 std::string dispatch_over_c() {
-  return without_gil([&] { return ::demo::ops::over_c(); });
+  return call_without_gil(::demo::ops::over_c);
 }
 
 std::string dispatch_over_a(const at::Tensor& x, int64_t n) {
-  return without_gil(host::hold(x), [&] { return ::demo::ops::over_a(x, n); });
+  return call_without_gil(::demo::ops::over_a, x, n);
 }
 
 std::string dispatch_over_b(const at::Tensor& x, const at::Tensor& n) {
-  return without_gil(host::hold(x, n), [&] { return ::demo::ops::over_b(x, n); });
+  return call_without_gil(::demo::ops::over_b, x, n);
 }
 
 PyObject* THPVariable_over(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1046,8 +1010,7 @@ PyObject* THPVariable_over(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "over"));
+    return handle_torch_function(r, module, nullptr, "over");
   }
   switch (r.idx) {
     case 0: {
@@ -1091,8 +1054,7 @@ static_assert(
                      at::Tensor&(at::Tensor&)>,
     "relu_ has other types in torch");
 at::Tensor& dispatch_relu_(at::Tensor& self) {
-  return without_gil(
-      host::hold(self), [&]() -> at::Tensor& { return at::_ops::relu_::call(self); });
+  return call_without_gil(at::_ops::relu_::call, self);
 }
 
 PyObject* THPVariable_relu_(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1102,9 +1064,7 @@ PyObject* THPVariable_relu_(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<1> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(
-        r, args, nargs, kwnames,
-        host::public_function(module, "torch._C._VariableFunctions", "relu_"));
+    return handle_torch_function(r, module, "torch._C._VariableFunctions", "relu_");
   }
   return THPVariable_Wrap(dispatch_relu_(r.mutable_tensor(0)));
   END_HANDLE_TH_ERRORS
@@ -1148,8 +1108,7 @@ PyObject* THPVariable_reserved(PyObject* module, PyObject* const* args, Py_ssize
   ParsedArgs<7> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "reserved"));
+    return handle_torch_function(r, module, nullptr, "reserved");
   }
   dispatch_reserved(r.tensor(0), r.toInt64(1), r.toInt64(2), r.toInt64(3), r.toInt64(4),
                     r.toInt64(5), r.toInt64(6));
@@ -1179,7 +1138,7 @@ constexpr FunctionSignatures kReturns = {
 std::tuple<at::Tensor, std::vector<at::Tensor>, int64_t, double, bool, at::Scalar, std::string,
            std::vector<int64_t>>
 dispatch_returns(const at::Tensor& x) {
-  return without_gil(host::hold(x), [&] { return ::demo::ops::returns(x); });
+  return call_without_gil(::demo::ops::returns, x);
 }
 
 PyObject* THPVariable_returns(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1189,8 +1148,7 @@ PyObject* THPVariable_returns(PyObject* module, PyObject* const* args, Py_ssize_
   ParsedArgs<1> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "returns"));
+    return handle_torch_function(r, module, nullptr, "returns");
   }
   return THPVariable_Wrap(dispatch_returns(r.tensor(0)));
   END_HANDLE_TH_ERRORS
@@ -1216,7 +1174,7 @@ constexpr FunctionSignatures kReturnsDtype = {
     .name = "returns_dtype", .signatures = kReturnsDtypeSignatures, .count = 1};
 
 at::ScalarType dispatch_returns_dtype(const at::Tensor& x) {
-  return without_gil(host::hold(x), [&] { return ::demo::ops::returns_dtype(x); });
+  return call_without_gil(::demo::ops::returns_dtype, x);
 }
 
 PyObject* THPVariable_returns_dtype(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1226,8 +1184,7 @@ PyObject* THPVariable_returns_dtype(PyObject* module, PyObject* const* args, Py_
   ParsedArgs<1> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "returns_dtype"));
+    return handle_torch_function(r, module, nullptr, "returns_dtype");
   }
   return THPVariable_Wrap(dispatch_returns_dtype(r.tensor(0)));
   END_HANDLE_TH_ERRORS
@@ -1254,7 +1211,7 @@ constexpr FunctionSignature kSizedSignatures[] = {
 constexpr FunctionSignatures kSized = {.name = "sized", .signatures = kSizedSignatures, .count = 1};
 
 at::Tensor dispatch_sized(at::IntArrayRef size, int64_t n) {
-  return without_gil([&] { return ::demo::ops::sized(size, n); });
+  return call_without_gil(::demo::ops::sized, size, n);
 }
 
 PyObject* THPVariable_sized(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1264,8 +1221,7 @@ PyObject* THPVariable_sized(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "sized"));
+    return handle_torch_function(r, module, nullptr, "sized");
   }
   return THPVariable_Wrap(dispatch_sized(r.intlist(0), r.toInt64(1)));
   END_HANDLE_TH_ERRORS
@@ -1295,7 +1251,7 @@ constexpr FunctionSignatures kUpdate_ = {
 
 void dispatch_update__out(at::Tensor& out, at::Tensor& self, at::TensorList others,
                           const std::optional<at::Tensor>& more) {
-  without_gil(host::hold(out, self, more), [&] { ::demo::ops::update_(self, others, more, out); });
+  call_without_gil(::demo::ops::update_, self, others, more, out);
 }
 
 PyObject* THPVariable_update_(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -1305,8 +1261,7 @@ PyObject* THPVariable_update_(PyObject* module, PyObject* const* args, Py_ssize_
   ParsedArgs<4> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "update_"));
+    return handle_torch_function(r, module, nullptr, "update_");
   }
   dispatch_update__out(r.mutable_tensor(3), r.mutable_tensor(0), r.tensorlist(1),
                        r.optionalTensor(2));

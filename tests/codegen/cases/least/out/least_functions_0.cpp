@@ -20,7 +20,7 @@ constexpr FunctionSignature kFSignatures[] = {
 constexpr FunctionSignatures kF = {.name = "f", .signatures = kFSignatures, .count = 1};
 
 at::Tensor dispatch_f(const at::Tensor& self) {
-  return without_gil(host::hold(self), [&] { return ::cases::ops::f(self); });
+  return call_without_gil(::cases::ops::f, self);
 }
 
 PyObject* THPVariable_f(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -30,8 +30,7 @@ PyObject* THPVariable_f(PyObject* module, PyObject* const* args, Py_ssize_t narg
   ParsedArgs<1> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "f"));
+    return handle_torch_function(r, module, nullptr, "f");
   }
   return THPVariable_Wrap(dispatch_f(r.tensor(0)));
   END_HANDLE_TH_ERRORS

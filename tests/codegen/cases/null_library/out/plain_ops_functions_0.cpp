@@ -31,8 +31,7 @@ PyObject* THPVariable_fill_(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "fill_"));
+    return handle_torch_function(r, module, nullptr, "fill_");
   }
   return THPVariable_Wrap(dispatch_fill_(r.mutable_tensor(0), r.toInt64(1)));
   END_HANDLE_TH_ERRORS
@@ -62,7 +61,7 @@ constexpr FunctionSignature kTwiceSignatures[] = {
 constexpr FunctionSignatures kTwice = {.name = "twice", .signatures = kTwiceSignatures, .count = 1};
 
 at::Tensor dispatch_twice(const at::Tensor& self, double by) {
-  return without_gil(host::hold(self), [&] { return ::plain::twice(self, by); });
+  return call_without_gil(::plain::twice, self, by);
 }
 
 PyObject* THPVariable_twice(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -72,8 +71,7 @@ PyObject* THPVariable_twice(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "twice"));
+    return handle_torch_function(r, module, nullptr, "twice");
   }
   return THPVariable_Wrap(dispatch_twice(r.tensor(0), r.toDouble(1)));
   END_HANDLE_TH_ERRORS

@@ -26,7 +26,7 @@ constexpr FunctionSignature kDrawSignatures[] = {
 constexpr FunctionSignatures kDraw = {.name = "draw", .signatures = kDrawSignatures, .count = 1};
 
 at::Tensor dispatch_draw(int64_t count, std::optional<at::Generator> generator) {
-  return without_gil([&] { return ::cases::ops::draw(count, generator); });
+  return call_without_gil(::cases::ops::draw, count, generator);
 }
 
 PyObject* THPVariable_draw(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -36,8 +36,7 @@ PyObject* THPVariable_draw(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "draw"));
+    return handle_torch_function(r, module, nullptr, "draw");
   }
   return THPVariable_Wrap(dispatch_draw(r.toInt64(0), r.generatorOptional(1)));
   END_HANDLE_TH_ERRORS
@@ -67,7 +66,7 @@ constexpr FunctionSignatures kJoin = {.name = "join", .signatures = kJoinSignatu
 
 std::vector<std::string> dispatch_join(at::ArrayRef<std::string> texts,
                                        std::optional<at::ArrayRef<std::string>> more) {
-  return without_gil([&] { return ::cases::ops::join(texts, more); });
+  return call_without_gil(::cases::ops::join, texts, more);
 }
 
 PyObject* THPVariable_join(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -77,8 +76,7 @@ PyObject* THPVariable_join(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "join"));
+    return handle_torch_function(r, module, nullptr, "join");
   }
   return THPVariable_Wrap(dispatch_join(r.stringlist(0), r.stringlistOptional(1)));
   END_HANDLE_TH_ERRORS
@@ -105,7 +103,7 @@ constexpr FunctionSignatures kPick = {.name = "pick", .signatures = kPickSignatu
 
 std::optional<at::Tensor> dispatch_pick(const c10::List<std::optional<at::Tensor>>& tensors,
                                         std::optional<at::TensorList> more) {
-  return without_gil([&] { return ::cases::ops::pick(tensors, more); });
+  return call_without_gil(::cases::ops::pick, tensors, more);
 }
 
 PyObject* THPVariable_pick(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -115,8 +113,7 @@ PyObject* THPVariable_pick(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "pick"));
+    return handle_torch_function(r, module, nullptr, "pick");
   }
   return THPVariable_Wrap(dispatch_pick(r.list_of_optional_tensors(0), r.tensorlistOptional(1)));
   END_HANDLE_TH_ERRORS
@@ -146,9 +143,7 @@ static_assert(
                      at::Tensor&(at::Tensor&, at::Storage)>,
     "set_.source_Storage has other types in torch");
 at::Tensor& dispatch_set_(at::Tensor& self, at::Storage source) {
-  return without_gil(host::hold(self), [&]() -> at::Tensor& {
-    return at::_ops::set__source_Storage::call(self, source);
-  });
+  return call_without_gil(at::_ops::set__source_Storage::call, self, source);
 }
 
 PyObject* THPVariable_set_(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -158,8 +153,7 @@ PyObject* THPVariable_set_(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, "torch._C.TensorBase", "set_"));
+    return handle_torch_function(r, module, "torch._C.TensorBase", "set_");
   }
   return THPVariable_Wrap(dispatch_set_(r.mutable_tensor(0), r.storage(1)));
   END_HANDLE_TH_ERRORS
@@ -190,7 +184,7 @@ constexpr FunctionSignatures kStorage = {
     .name = "storage", .signatures = kStorageSignatures, .count = 1};
 
 std::optional<at::Storage> dispatch_storage(at::Storage storage, std::optional<at::Storage> other) {
-  return without_gil([&] { return ::cases::ops::storage(storage, other); });
+  return call_without_gil(::cases::ops::storage, storage, other);
 }
 
 PyObject* THPVariable_storage(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -200,8 +194,7 @@ PyObject* THPVariable_storage(PyObject* module, PyObject* const* args, Py_ssize_
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "storage"));
+    return handle_torch_function(r, module, nullptr, "storage");
   }
   return THPVariable_Wrap(dispatch_storage(r.storage(0), r.storageOptional(1)));
   END_HANDLE_TH_ERRORS
@@ -229,7 +222,7 @@ constexpr FunctionSignatures kStream = {
 
 std::tuple<at::Stream, std::optional<at::QScheme>> dispatch_stream(at::Stream stream,
                                                                    at::QScheme qscheme) {
-  return without_gil([&] { return ::cases::ops::stream(stream, qscheme); });
+  return call_without_gil(::cases::ops::stream, stream, qscheme);
 }
 
 PyObject* THPVariable_stream(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -239,8 +232,7 @@ PyObject* THPVariable_stream(PyObject* module, PyObject* const* args, Py_ssize_t
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "stream"));
+    return handle_torch_function(r, module, nullptr, "stream");
   }
   return THPVariable_Wrap(dispatch_stream(r.stream(0), r.toQScheme(1)));
   END_HANDLE_TH_ERRORS

@@ -27,7 +27,7 @@ constexpr FunctionSignature kFastSignatures[] = {
 constexpr FunctionSignatures kFast = {.name = "fast", .signatures = kFastSignatures, .count = 1};
 
 at::Tensor dispatch_fast(const at::Tensor& self) {
-  return without_gil(host::hold(self), [&] { return ::cases::fast(self); });
+  return call_without_gil(::cases::fast, self);
 }
 
 PyObject* THPVariable_fast(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -37,8 +37,7 @@ PyObject* THPVariable_fast(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<1> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "fast"));
+    return handle_torch_function(r, module, nullptr, "fast");
   }
   return THPVariable_Wrap(dispatch_fast(r.tensor(0)));
   END_HANDLE_TH_ERRORS
@@ -68,7 +67,7 @@ constexpr FunctionSignature kHalfSignatures[] = {
 constexpr FunctionSignatures kHalf = {.name = "half", .signatures = kHalfSignatures, .count = 1};
 
 at::Tensor dispatch_half(const at::Tensor& self, double by, std::string_view how) {
-  return without_gil(host::hold(self), [&] { return ::cases::ops::half(self, by, how); });
+  return call_without_gil(::cases::ops::half, self, by, how);
 }
 
 PyObject* THPVariable_half(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -78,8 +77,7 @@ PyObject* THPVariable_half(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "half"));
+    return handle_torch_function(r, module, nullptr, "half");
   }
   return THPVariable_Wrap(dispatch_half(r.tensor(0), r.toDouble(1), r.string(2)));
   END_HANDLE_TH_ERRORS
@@ -107,7 +105,7 @@ constexpr FunctionSignature kHalf_Signatures[] = {
 constexpr FunctionSignatures kHalf_ = {.name = "half_", .signatures = kHalf_Signatures, .count = 1};
 
 void dispatch_half_(at::Tensor& self, double by) {
-  without_gil(host::hold(self), [&] { ::cases::ops::half_(self, by); });
+  call_without_gil(::cases::ops::half_, self, by);
 }
 
 PyObject* THPVariable_half_(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -117,8 +115,7 @@ PyObject* THPVariable_half_(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "half_"));
+    return handle_torch_function(r, module, nullptr, "half_");
   }
   dispatch_half_(r.mutable_tensor(0), r.toDouble(1));
   return r.given(0);
@@ -139,7 +136,7 @@ int64_t dispatch_now() {
 PyObject* THPVariable_now(PyObject* module, PyObject* /*noargs*/) {
   HANDLE_TH_ERRORS
   if (torch_function_mode_active()) {
-    return handle_torch_function_noargs(host::public_function(module, nullptr, "now"));
+    return handle_torch_function_noargs(module, nullptr, "now");
   }
   return THPVariable_Wrap(dispatch_now());
   END_HANDLE_TH_ERRORS
@@ -172,8 +169,7 @@ constexpr FunctionSignatures kParts = {.name = "parts", .signatures = kPartsSign
 
 std::tuple<at::Tensor, at::Tensor> dispatch_parts(const at::Tensor& self, at::IntArrayRef sizes,
                                                   const std::optional<at::Tensor>& more) {
-  return without_gil(
-      host::hold(self, more), [&] { return ::cases::ops::parts(self, sizes, more); });
+  return call_without_gil(::cases::ops::parts, self, sizes, more);
 }
 
 PyObject* THPVariable_parts(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
@@ -183,8 +179,7 @@ PyObject* THPVariable_parts(PyObject* module, PyObject* const* args, Py_ssize_t 
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, args, nargs, kwnames,
-                                 host::public_function(module, nullptr, "parts"));
+    return handle_torch_function(r, module, nullptr, "parts");
   }
   return THPVariable_Wrap(return_type_parts(),
                           dispatch_parts(r.tensor(0), r.intlist(1), r.optionalTensor(2)));
