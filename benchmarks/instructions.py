@@ -31,7 +31,9 @@ def instructions(folder: str, call: str) -> float:
     function = call.partition("(")[0]
     program = PROGRAM.format(folder=folder, count=COUNT, call=call)
     with tempfile.NamedTemporaryFile() as out:
-        options = [f"--callgrind-out-file={out.name}", f"--toggle-collect=*THPVariable_{function}*"]
+        # The whole name: what it is made of has it within theirs.
+        entry = f"opbind::(anonymous namespace)::THPVariable_{function}(_object*, _object* const*, long, _object*)"
+        options = [f"--callgrind-out-file={out.name}", f"--toggle-collect={entry}"]
         command = ["valgrind", "--tool=callgrind", *options, sys.executable, "-c", program]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     (collected,) = re.findall(r"Collected : (\d+)", done.stderr)
