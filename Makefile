@@ -22,7 +22,7 @@ PY := codegen tests benchmarks examples
 # Scripts of the runtime's tests.
 ECHO := PYTHONPATH=tests/runtime:tests/support:tests/codegen $(BIN)/python tests/runtime
 
-.PHONY: venv demo test test-pythons test-limited sanitize coverage leaks exits fuzz fuzz-runtime gen \
+.PHONY: venv demo aten test test-pythons test-limited sanitize coverage leaks exits fuzz fuzz-runtime gen \
 	check-gen golden lint bench errors-page build-demo build-echo clean
 .DELETE_ON_ERROR:
 
@@ -75,6 +75,17 @@ coverage: $(INSTALLED)
 # Core and the null host with Py_LIMITED_API.
 test-limited: $(INSTALLED)
 	$(ECHO)/echo_variants.py limited
+
+# All of torch's own functions through the generator: `import aten_ops` with $(ATEN) on the path.
+# ONLY='--only add*' builds some of them.
+ATEN := build/aten
+SHARDS ?= 4
+ONLY ?=
+PACKAGED = $$($(BIN)/python -c "import torchgen; print(torchgen.__path__[0] + '/packaged')")
+aten: $(INSTALLED)
+	packaged=$(PACKAGED) && $(OPBIND) build $$packaged/ATen/native/native_functions.yaml \
+		--deprecated $$packaged/autograd/deprecated.yaml --shards $(SHARDS) $(ONLY) \
+		--out $(ATEN)/generated --build-dir $(ATEN)/build --lib $(ATEN) --jobs $(JOBS)
 
 # References, memory and tensors after so many calls of every path, failures included: ten minutes.
 CALLS ?= 100000

@@ -16,6 +16,7 @@ import tempfile
 
 COUNT = 2000
 CALLS = ("add2(x, y)", "add2(x, y, alpha=2)", "pick(x, y)", "pick(x, 2.0)", "touch_(x)")
+PARAMETERS = "_object*, _object* const*, long, _object*"
 PROGRAM = """
 import sys
 sys.path.insert(0, {folder!r})
@@ -32,7 +33,7 @@ def instructions(folder: str, call: str) -> float:
     program = PROGRAM.format(folder=folder, count=COUNT, call=call)
     with tempfile.NamedTemporaryFile() as out:
         # The whole name: what it is made of has it within theirs.
-        entry = f"opbind::(anonymous namespace)::THPVariable_{function}(_object*, _object* const*, long, _object*)"
+        entry = f"opbind::(anonymous namespace)::THPVariable_{function}({PARAMETERS})"
         options = [f"--callgrind-out-file={out.name}", f"--toggle-collect={entry}"]
         command = ["valgrind", "--tool=callgrind", *options, sys.executable, "-c", program]
         done = subprocess.run(command, capture_output=True, text=True, check=True)

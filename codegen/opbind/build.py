@@ -3,7 +3,7 @@
     BUILD_DIR/build.ninja             what is compiled from what; written anew, run by ninja
     BUILD_DIR/compile_commands.json   the same, for clang-tidy and editors
     BUILD_DIR/obj/                    objects, and the extension before it is checked
-    BUILD_DIR/lib/                    goes on PYTHONPATH: the package, and the Python files of fakes
+    BUILD_DIR/lib/, or LIB            goes on PYTHONPATH: the package, and the Python files of fakes
 
 An extension is linked with its Python symbols undefined, so the linker cannot be told to refuse
 what nobody defines: the check comes after, and only what passes it gets into the package. torch is
@@ -12,6 +12,7 @@ found, never imported.
 
 from __future__ import annotations
 
+import compileall
 import ctypes
 import fcntl
 import hashlib
@@ -63,6 +64,12 @@ class Request:
     build_dir: Path
     # Compilers that run at once.
     jobs: int = 2
+    # Folder of the package, unless it is that in the build folder.
+    lib: Path | None = None
+
+    @property
+    def lib_dir(self) -> Path:
+        return self.build_dir / "lib" if self.lib is None else self.lib
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,18 +441,29 @@ def describe_missing(plan: BindingPlan, symbols: Iterable[str]) -> str:
 def _install(request: Request, tools: Toolchain, extension: Path) -> Path:
     """Put the package together: what can be imported is always what passed the check."""
     module = request.plan.library.module
-    library = request.build_dir / "lib"
-    package = library / module
+    package = request.lib_dir / module
     package.mkdir(parents=True, exist_ok=True)
+    _remove_others(package, request.generated)
     for path in request.generated:
         if path.startswith(f"{module}/"):
-            _copy(request.out / path, library / path)
+            _copy(request.out / path, request.lib_dir / path)
     for source in request.sources:
         if source.suffix == ".py":
-            _copy(source, library / source.name)
+            _copy(source, request.lib_dir / source.name)
     _copy(extension, package / extension.name)
     writer.write_text(package / "_stamp.json", json.dumps(stamp(tools.torch)) + "\n")
+    # Reading the Python files takes longer than loading the extension.
+    compileall.compile_dir(package, quiet=2)
     return package
+
+
+def _remove_others(package: Path, generated: Iterable[str]) -> None:
+    """Modules of an earlier build, which would import what the extension has no more."""
+    kept = {Path(path).name for path in generated}
+    for pattern in ("*.py", "*.pyi"):
+        for path in package.glob(pattern):
+            if path.name not in kept:
+                path.unlink()
 
 
 def stamp(torch: Torch | None) -> Mapping[str, str]:

@@ -6,11 +6,13 @@ written. A traceback means a bug.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ import click
 from click.exceptions import Exit
 
 from . import loader, parser, plan, render, verify, writer
-from .errors import Diagnostic, Diagnostics
+from .errors import Diagnostic, Diagnostics, did_you_mean
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -34,6 +36,22 @@ class _FolderType(click.Path):
 
 
 _FOLDER = _FolderType(file_okay=False, path_type=Path)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What is read, and what of it is generated."""
+
+    file: Path
+    deprecated: Path | None = None
+    # Patterns of functions' names; none for all functions.
+    only: tuple[str, ...] = ()
+    # None: what the file says.
+    shards: int | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (self.file,) if self.deprecated is None else (self.file, self.deprecated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,42 +91,64 @@ def main() -> None:
     """Python bindings for C++ operators, from one YAML file of schemas."""
 
 
+def _input_options(command: Callable[..., None]) -> Callable[..., None]:
+    """FILE and what changes how it is read; the command gets them as `given`."""
+
+    @click.argument("file", type=_FILE)
+    @click.option(
+        "--deprecated",
+        type=_FILE,
+        help="Further signatures: a list such as torch's deprecated.yaml.",
+    )
+    @click.option(
+        "--only", multiple=True, metavar="PATTERN", help="Functions with such names: 'add*'."
+    )
+    @click.option("--shards", type=click.IntRange(1, 64), help="Files that functions go to.")
+    @functools.wraps(command)
+    def wrapper(
+        file: Path,
+        deprecated: Path | None,
+        only: tuple[str, ...],
+        shards: int | None,
+        **others: Any,
+    ) -> None:
+        command(given=Input(file, deprecated, only, shards), **others)
+
+    return wrapper
+
+
 @main.command()
-@click.argument("file", type=_FILE)
+@_input_options
 @click.option("--out", type=_FOLDER, help="Folder for the generated files.")
 @click.option("--check", is_flag=True, help="Write nothing; print a diff and exit 1 if stale.")
 @click.option("--dump-plan", is_flag=True, help="Print the plan, and write nothing.")
-@click.option(
-    "--deprecated", type=_FILE, help="Further signatures: a list such as torch's deprecated.yaml."
-)
 @click.option("--list-outputs", is_flag=True, help="Print the files' paths, and write nothing.")
 @click.option(
     "--depfile", type=click.Path(dir_okay=False, path_type=Path), help="Also write a Make rule."
 )
 def gen(
-    file: Path,
+    given: Input,
     out: Path | None,
     check: bool,
     dump_plan: bool,
-    deprecated: Path | None,
     list_outputs: bool,
     depfile: Path | None,
 ) -> None:
     """Generate the C++ sources and the Python package of FILE."""
-    given = {
+    options = {
         "--dump-plan": dump_plan,
         "--list-outputs": list_outputs,
         "--check": check,
         "--depfile": depfile is not None,
         "--out": out is not None,
     }
-    _refuse_together([option for option, is_given in given.items() if is_given])
+    _refuse_together([option for option, is_given in options.items() if is_given])
     if dump_plan:
-        click.echo(plan.dump(_planned(file, deprecated)), nl=False)
+        click.echo(plan.dump(_planned(given)), nl=False)
         return
     if out is None:
         raise click.UsageError("Missing option '--out'.")
-    generated = _generated(file, deprecated)
+    generated = _generated(given)
     if list_outputs:
         listed = "".join(f"{out / f.path}\n" for f in generated.files)
         # As bytes: a path need not be UTF-8.
@@ -117,9 +157,8 @@ def gen(
     if depfile is None or check:
         _write(generated, out, check)
         return
-    inputs = (file,) if deprecated is None else (file, deprecated)
-    _refuse_to_replace(depfile, inputs, generated, out)
-    rule = _make_rule(generated, inputs, out)
+    _refuse_to_replace(depfile, given.files, generated, out)
+    rule = _make_rule(generated, given.files, out)
     # Tried first: nothing is written if it cannot be.
     _write_depfile(depfile, rule, is_trial=True)
     _write(generated, out, check)
@@ -149,14 +188,22 @@ def schema(file: Iterable[bytes], format_: str) -> None:
 
 
 @main.command()
-@click.argument("file", type=_FILE)
+@_input_options
 @click.argument("sources", type=_FILE, nargs=-1)
 @click.option("--out", type=_FOLDER, required=True, help="Folder for the generated files.")
 @click.option(
     "--build-dir", type=_FOLDER, required=True, help="Folder for objects and the package."
 )
+@click.option("--lib", type=_FOLDER, help="Folder for the package; lib in the build folder.")
 @click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True)
-def build(file: Path, sources: Sequence[Path], out: Path, build_dir: Path, jobs: int) -> None:
+def build(
+    given: Input,
+    sources: Sequence[Path],
+    out: Path,
+    build_dir: Path,
+    lib: Path | None,
+    jobs: int,
+) -> None:
     """Generate from FILE, then compile it with SOURCES into BUILD_DIR/lib.
 
     SOURCES are the kernels' C++ files, and the Python files of the fakes.
@@ -164,10 +211,10 @@ def build(file: Path, sources: Sequence[Path], out: Path, build_dir: Path, jobs:
     # Not above, as with `reference`: generating is short, and importing them would be part of it.
     from . import build as build_stage
 
-    generated = _generated(file)
+    generated = _generated(given)
     _write(generated, out, check=False)
     paths = tuple(f.path for f in generated.files)
-    request = build_stage.Request(generated.plan, out, paths, tuple(sources), build_dir, jobs)
+    request = build_stage.Request(generated.plan, out, paths, tuple(sources), build_dir, jobs, lib)
     try:
         package = build_stage.build(request)
     except build_stage.BuildError as error:
@@ -224,17 +271,19 @@ def _read_lines(file: Iterable[bytes]) -> Iterator[bytes]:
         raise Exit(2) from None
 
 
-def _planned(file: Path, deprecated: Path | None) -> plan.BindingPlan:
-    """The plan of `file`; stops where an error was found.
+def _planned(given: Input) -> plan.BindingPlan:
+    """The plan of the input; stops where an error was found.
 
     Entries are read and checked one by one, by three stages: all three speak, so that one run shows
     the faults of all entries. What is wrong between entries can be said of a good file alone.
     """
     diagnostics = Diagnostics()
-    raw = loader.read_file(file, diagnostics)
-    if deprecated is not None:
-        raw = _with_deprecated(raw, deprecated, diagnostics)
+    raw = loader.read_file(given.file, diagnostics)
+    if given.deprecated is not None:
+        raw = _with_deprecated(raw, given.deprecated, diagnostics)
     schemas = parser.parse_file(raw, diagnostics)
+    if given.shards is not None:
+        schemas = replace(schemas, library=replace(schemas.library, shards=given.shards))
     if raw.library is None and raw.form is loader.FileForm.MAPPING:
         # Own ops without a library: there is nothing to plan them for.
         _stop_on_errors(diagnostics)
@@ -243,7 +292,20 @@ def _planned(file: Path, deprecated: Path | None) -> plan.BindingPlan:
     verify.verify(planned, diagnostics)
     _stop_on_errors(diagnostics)
     _print(diagnostics.sorted())
-    return replace(planned, source=_spelled(planned.source))
+    planned = replace(planned, source=_spelled(planned.source))
+    return _selected(planned, given.only) if given.only else planned
+
+
+def _selected(planned: plan.BindingPlan, patterns: Sequence[str]) -> plan.BindingPlan:
+    """The plan of the functions with such names; a pattern that none has is refused."""
+    for pattern in patterns:
+        if not any(fnmatchcase(function.name, pattern) for function in planned.functions):
+            hint = did_you_mean(pattern, (function.name for function in planned.functions))
+            message = f"no function has a name like '{pattern}'" + (f"; {hint}" if hint else "")
+            raise click.BadParameter(message, param_hint="--only")
+    return plan.select(
+        planned, lambda function: any(fnmatchcase(function.name, one) for one in patterns)
+    )
 
 
 def _spelled(name: str) -> str:
@@ -262,8 +324,8 @@ def _with_deprecated(raw: loader.RawFile, path: Path, diagnostics: Diagnostics) 
     return replace(raw, deprecated=(*raw.deprecated, *more.deprecated))
 
 
-def _generated(file: Path, deprecated: Path | None = None) -> Generated:
-    planned = _planned(file, deprecated)
+def _generated(given: Input) -> Generated:
+    planned = _planned(given)
     return Generated(planned, render.render(planned))
 
 

@@ -134,7 +134,7 @@ def test_a_schema_that_differs_from_torchs_does_not_compile(tmp_path: Path) -> N
         line for line in WRONG_OPS.splitlines(True) if "addd" not in line and "Tensr" not in line
     ]
     ops.write_text("".join(known))
-    generated = cli._generated(ops)
+    generated = cli._generated(cli.Input(ops))
     request = build.Request(generated.plan, tmp_path, (), (), tmp_path / "build")
     build.check_torch_ops(request.plan, build.find_torch())
     (shard,) = (file for file in generated.files if "functions" in file.path)
@@ -153,7 +153,7 @@ def ninja_text(monkeypatch: pytest.MonkeyPatch, ops: Path = REPO / "ops.yaml") -
     from opbind import cli
 
     monkeypatch.setenv("CXX", "c++")
-    generated = cli._generated(ops)
+    generated = cli._generated(cli.Input(ops))
     paths = tuple(file.path for file in generated.files)
     request = build.Request(generated.plan, Path("out dir"), paths, (Path("k $1.cpp"),), Path("b"))
     tools = build.find_toolchain(with_torch=generated.plan.library.has_torch)

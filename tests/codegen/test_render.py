@@ -72,7 +72,8 @@ def test_every_file_says_what_it_is_made_from(everything: dict[str, str]) -> Non
         )
         assert match is not None
         templates.add(match[2])
-    assert templates == {path.name for path in template_files()}
+    # Of namespaces, which torch's own functions alone have.
+    assert templates == {path.name for path in template_files()} - {"namespace.py.j2"}
 
 
 def test_the_text_of_files_is_tidy(everything: dict[str, str]) -> None:

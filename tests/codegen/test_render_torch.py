@@ -31,8 +31,9 @@ def _functions() -> str:
     return files()["aten_ops_functions_0.cpp"]
 
 
-def _stub() -> str:
-    return files()["aten_ops/__init__.pyi"]
+def _module(name: str) -> str:
+    """The module of a namespace; the package's own for ''."""
+    return f"aten_ops/{name or '__init__'}"
 
 
 # --- C++ ------------------------------------------------------------------------------------------
@@ -129,16 +130,42 @@ def test_no_line_is_too_long() -> None:
 # --- the stub -------------------------------------------------------------------------------------
 
 
-def test_the_stub_has_every_function() -> None:
-    nodes = ast.parse(_stub()).body
-    defined = [node.name for node in nodes if isinstance(node, ast.FunctionDef)]
-    assert set(defined) == {function.attribute for function in ours().functions}
+def test_the_stubs_have_every_function() -> None:
+    assert ours().namespaces == ("Tensor", "fft", "linalg", "nested", "nn", "sparse", "special")
+    for name in ("", *ours().namespaces):
+        nodes = ast.parse(files()[f"{_module(name)}.pyi"]).body
+        defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+        assert defined == {function.name for function in ours().functions_of(name)}
+
+
+@pytest.mark.parametrize("name", ["", "linalg"])
+def test_a_module_exports_what_its_stub_does(name: str) -> None:
+    module, stub = (ast.parse(files()[f"{_module(name)}{end}"]) for end in (".py", ".pyi"))
+    assert _exports(module) == _exports(stub)
+    assert len(_exports(stub)) == len(set(_exports(stub)))
+
+
+def _exports(module: ast.Module) -> list[str]:
+    (value,) = (
+        node.value
+        for node in module.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    )
+    return [str(name) for name in ast.literal_eval(value)]
+
+
+def test_a_namespace_has_torchs_short_names() -> None:
+    stub = files()["aten_ops/linalg.pyi"]
+    assert "\ninv = linalg_inv\n" in stub
+    assert {"linalg_inv", "inv"} <= set(_exports(ast.parse(stub)))
 
 
 def test_mypy_accepts_the_stub(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="needs mypy")
     (tmp_path / "aten_ops").mkdir()
-    (tmp_path / "aten_ops/__init__.pyi").write_text(_stub(), encoding="utf-8")
+    for path, text in files().items():
+        if path.endswith(".pyi"):
+            (tmp_path / path).write_text(text, encoding="utf-8")
     # The cache that the whole project is checked with: reading torch takes half a minute.
     options = ["--strict", "--config-file=", f"--cache-dir={REPO / '.mypy_cache'}"]
     command = [sys.executable, "-m", "mypy", *options, "-p", "aten_ops"]

@@ -31,7 +31,8 @@ Where each part of the output is decided, on the function of one op:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from ..errors import Diagnostics
 from ..model import SchemaFile
@@ -74,6 +75,7 @@ __all__ = [
     "StructSeq",
     "dump",
     "plan",
+    "select",
 ]
 
 
@@ -102,6 +104,17 @@ def plan(file: SchemaFile, diagnostics: Diagnostics) -> BindingPlan:
         own_ops=own_ops,
         fakes=registration.fakes(own, library),
         structseqs=_structseqs(planned),
+    )
+
+
+def select(planned: BindingPlan, is_wanted: Callable[[Function], bool]) -> BindingPlan:
+    """The plan with those functions alone. What is registered with torch stays."""
+    chosen = tuple(filter(is_wanted, planned.functions))
+    return replace(
+        planned,
+        functions=chosen,
+        shards=tuple(_shard(shard.index, chosen) for shard in planned.shards),
+        structseqs=_structseqs(chosen),
     )
 
 

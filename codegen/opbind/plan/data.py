@@ -232,8 +232,13 @@ class Function(NamedTuple):
 
     @property
     def attribute(self) -> str:
-        """Its name in the module, where a method may not hide the function of its name."""
+        """Its name in the extension, where a method may not hide the function of its name."""
         return names.attribute(self.namespace, self.name)
+
+    @property
+    def module(self) -> str:
+        """The module of the package that has it; '' for the package itself."""
+        return "" if self.namespace == "torch" else self.namespace
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -343,6 +348,16 @@ class BindingPlan:
     own_ops: tuple[OwnOp, ...]
     fakes: tuple[FakePlan, ...]
     structseqs: tuple[StructSeq, ...]
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """The modules of the package, for torch's own functions."""
+        names = {function.module for function in self.functions}
+        return tuple(sorted(names - {""}))
+
+    def functions_of(self, module: str) -> tuple[Function, ...]:
+        """Those of one of `namespaces`, or of the package itself: ''."""
+        return tuple(function for function in self.functions if function.module == module)
 
     @property
     def origin(self) -> str:

@@ -5,7 +5,8 @@ finished pieces of text; one template under templates/ puts them in their places
 
     functions.cpp.j2  <- functions.ShardView      kernels.h.j2   <- registration.LibraryView
     module.cpp.j2     <- registration.LibraryView register.cpp.j2 <- registration.LibraryView
-    init.py.j2        <- package.PackageView      stub.pyi.j2    <- package.PackageView
+    init.py.j2        <- package.PackageView      stub.pyi.j2    <- package.ModuleView
+    namespace.py.j2   <- package.ModuleView
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import jinja2
 
 from ..plan import BindingPlan
 from .functions import shard_view
-from .package import package_view
+from .package import namespace_views, package_view
 from .registration import library_view
 
 __all__ = ["RenderedFile", "render", "template_files"]
@@ -55,8 +56,11 @@ def _files(plan: BindingPlan) -> Iterator[RenderedFile]:
     yield templates.file(f"{module}_register.cpp", "register.cpp.j2", library)
     package = package_view(plan)
     yield templates.file(f"{module}/__init__.py", "init.py.j2", package)
+    for name, view in namespace_views(plan).items():
+        yield templates.file(f"{module}/{name}.py", "namespace.py.j2", view)
+        yield templates.file(f"{module}/{name}.pyi", "stub.pyi.j2", view)
     if plan.library.has_torch:
-        yield templates.file(f"{module}/__init__.pyi", "stub.pyi.j2", package)
+        yield templates.file(f"{module}/__init__.pyi", "stub.pyi.j2", package.own)
         yield templates.file(f"{module}/py.typed", "py.typed.j2", package)
 
 

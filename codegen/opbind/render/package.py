@@ -6,7 +6,7 @@ import json
 import keyword
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -43,40 +43,98 @@ class FakeView(NamedTuple):
     path: str
 
 
-class PackageView(NamedTuple):
-    """What __init__.py and __init__.pyi need."""
+class StubFileView(NamedTuple):
+    """What a stub file needs beside its functions."""
 
-    module: str
-    has_torch: bool
-    docstring: str
-    functions: tuple[str, ...]
-    fakes: tuple[FakeView, ...]
     typing_names: str
     needs_builtins: bool
+    needs_tensor: bool
     has_stdlib_imports: bool
     has_deprecated: bool
     named_tuples: tuple[NamedTupleView, ...]
     stubs: tuple[StubView, ...]
 
 
+class ModuleView(NamedTuple):
+    """One Python module: the package's own, or one of a namespace."""
+
+    docstring: str
+    # What is imported of the extension: `add`, `Tensor_add as add`.
+    imports: tuple[str, ...]
+    # Statements that give functions the names that torch shows: `inv = linalg_inv`.
+    renamings: tuple[str, ...]
+    exports: tuple[str, ...]
+    # Modules of the package, imported with it.
+    namespaces: tuple[str, ...]
+    stub: StubFileView
+
+
+class PackageView(NamedTuple):
+    """What __init__.py needs beside its functions."""
+
+    module: str
+    has_torch: bool
+    fakes: tuple[FakeView, ...]
+    own: ModuleView
+
+
 def package_view(plan: BindingPlan) -> PackageView:
     library = plan.library
-    types = _types(plan)
-    stubs = tuple(stub for function in plan.functions for stub in _stubs(function, types))
-    named = tuple(_named_tuple(one, types) for one in plan.structseqs if _has_class(one))
-    is_overloaded = any("@overload" in stub.decorators for stub in stubs)
-    typing = [*(["NamedTuple"] if named else []), *(["overload"] if is_overloaded else [])]
     doc = library.doc.strip() or f"Functions of the library {library.namespace}."
     return PackageView(
         module=library.module,
         has_torch=plan.library.has_torch,
-        docstring=_docstring(doc, 0),
-        functions=tuple(sorted((function.attribute for function in plan.functions), key=_sort_key)),
         fakes=tuple(FakeView(f.qualified_op, f"{f.module}:{f.function}") for f in plan.fakes),
+        own=_module_view(doc, plan.functions_of(""), plan.namespaces),
+    )
+
+
+def namespace_views(plan: BindingPlan) -> Mapping[str, ModuleView]:
+    """The modules of the package by their names."""
+    return {
+        name: _module_view(f"Functions of torch.{name}.", plan.functions_of(name))
+        for name in plan.namespaces
+    }
+
+
+def _module_view(
+    doc: str, functions: Sequence[Function], namespaces: tuple[str, ...] = ()
+) -> ModuleView:
+    names = sorted((function.name for function in functions), key=_sort_key)
+    short = {short: f.name for f in functions for short in _short_names(f) if short not in names}
+    attributes = {function.name: function.attribute for function in functions}
+    imported = ((attributes[name], name) for name in names)
+    return ModuleView(
+        docstring=_docstring(doc, 0),
+        imports=tuple(a if a == name else f"{a} as {name}" for a, name in imported),
+        renamings=tuple(f"{name} = {short[name]}" for name in sorted(short, key=_sort_key)),
+        exports=tuple(sorted([*names, *short, *namespaces], key=_sort_key)),
+        namespaces=namespaces,
+        stub=_stub_file(functions, namespaces),
+    )
+
+
+def _short_names(function: Function) -> Iterator[str]:
+    """torch has `linalg_inv` as torch.linalg.inv."""
+    short = function.name.removeprefix(f"{function.namespace}_")
+    if short != function.name and short.isidentifier() and not keyword.iskeyword(short):
+        yield short
+
+
+def _stub_file(functions: Sequence[Function], namespaces: Sequence[str]) -> StubFileView:
+    structseqs = dict.fromkeys(one for function in functions for one in function.structseqs)
+    types = _types(functions, structseqs, namespaces)
+    stubs = tuple(stub for function in functions for stub in _stubs(function, types))
+    named = tuple(_named_tuple(one, types) for one in structseqs if _has_class(one))
+    is_overloaded = any("@overload" in stub.decorators for stub in stubs)
+    typing = [*(["NamedTuple"] if named else []), *(["overload"] if is_overloaded else [])]
+    needs_builtins = not types.hidden <= {"Tensor"}
+    return StubFileView(
         typing_names=", ".join(typing),
-        needs_builtins=bool(types.hidden),
-        has_stdlib_imports=bool(types.hidden or typing),
-        has_deprecated=any(s.is_deprecated for f in plan.functions for s in f.signatures),
+        needs_builtins=needs_builtins,
+        needs_tensor="Tensor" not in types.hidden,
+        has_stdlib_imports=needs_builtins or bool(typing),
+        has_deprecated=any(s.is_deprecated for f in functions for s in f.signatures),
         named_tuples=named,
         stubs=stubs,
     )
@@ -127,11 +185,11 @@ def _wrapped(line: str, width: int) -> list[str]:
 
 # --- types ----------------------------------------------------------------------------------------
 
-_BUILTIN_TYPES = re.compile(r"\b(bool|complex|float|int|list|str|tuple|type)\b")
+_TYPES = re.compile(r"(?<!\.)\b(bool|complex|float|int|list|str|tuple|type|Tensor)\b")
 
 
 class _Types(NamedTuple):
-    """Types as the stub spells them where a function or a field is called like a builtin one."""
+    """Types as the stub spells them where a function, a field or a namespace is called so."""
 
     hidden: frozenset[str]
 
@@ -143,15 +201,18 @@ class _Types(NamedTuple):
 @cache
 def _spelled(text: str, hidden: frozenset[str]) -> str:
     def qualified(match: re.Match[str]) -> str:
-        return f"builtins.{match[0]}" if match[0] in hidden else match[0]
+        owner = "torch" if match[0] == "Tensor" else "builtins"
+        return f"{owner}.{match[0]}" if match[0] in hidden else match[0]
 
-    return _BUILTIN_TYPES.sub(qualified, text)
+    return _TYPES.sub(qualified, text)
 
 
-def _types(plan: BindingPlan) -> _Types:
-    names = {function.attribute for function in plan.functions}
-    names |= {field for one in plan.structseqs for field in one.fields}
-    return _Types(frozenset(name for name in names if _BUILTIN_TYPES.fullmatch(name)))
+def _types(
+    functions: Iterable[Function], structseqs: Iterable[StructSeq], namespaces: Iterable[str]
+) -> _Types:
+    names = {function.name for function in functions} | set(namespaces)
+    names |= {field for one in structseqs for field in one.fields}
+    return _Types(frozenset(name for name in names if _TYPES.fullmatch(name)))
 
 
 # --- named results --------------------------------------------------------------------------------
@@ -200,7 +261,7 @@ def _stubs(function: Function, types: _Types) -> Iterator[StubView]:
     for i, form in enumerate(shown):
         yield StubView(
             (*overload, *_deprecated(function, form.signature)),
-            _head(function.attribute, form, types),
+            _head(function.name, form, types),
             doc if i == 0 else "",
             is_separated=i < 2,
         )
