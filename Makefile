@@ -22,7 +22,7 @@ PY := codegen tests benchmarks examples
 # Scripts of the runtime's tests.
 ECHO := PYTHONPATH=tests/runtime:tests/support:tests/codegen $(BIN)/python tests/runtime
 
-.PHONY: venv demo aten test test-pythons test-limited sanitize coverage leaks exits fuzz fuzz-runtime gen \
+.PHONY: venv demo aten conformance test test-pythons test-limited sanitize coverage leaks exits fuzz fuzz-runtime gen \
 	check-gen golden lint bench errors-page build-demo build-echo clean
 .DELETE_ON_ERROR:
 
@@ -86,6 +86,12 @@ aten: $(INSTALLED)
 	packaged=$(PACKAGED) && $(OPBIND) build $$packaged/ATen/native/native_functions.yaml \
 		--deprecated $$packaged/autograd/deprecated.yaml --shards $(SHARDS) $(ONLY) \
 		--out $(ATEN)/generated --build-dir $(ATEN)/build --lib $(ATEN) --jobs $(JOBS)
+
+# torch's functions and ours on torch's own samples and on calls made from the schemas: writes
+# docs/conformance.md; a quarter of an hour.
+FUZZ_CALLS ?= 200000
+conformance: aten
+	$(BIN)/python tests/conformance/conformance.py --calls $(FUZZ_CALLS) --jobs $(JOBS)
 
 # References, memory and tensors after so many calls of every path, failures included: ten minutes.
 CALLS ?= 100000

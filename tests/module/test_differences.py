@@ -113,7 +113,6 @@ def test_a_tensor_of_one_element(value: Any) -> None:
     assert outcome(lambda: torch.cumsum(X, value)) is TypeError
 
 
-@pytest.mark.difference("D5")
 def test_a_bool_tensor() -> None:
     value: Any = torch.tensor(True)
     check(lambda m: m.sum(X, value), X.sum(1), TypeError)
@@ -137,7 +136,6 @@ def test_the_imaginary_part_of_complex64() -> None:
     check(lambda m: m.add(X, X, alpha=value), X + X, RuntimeError)
 
 
-@pytest.mark.difference("D8")
 @pytest.mark.parametrize("value", [np.complex64(1j), np.complex128(1j), np.timedelta64(1)])
 def test_what_is_no_float(value: Any) -> None:
     check(lambda m: m.allclose(X, X, value), True, TypeError)
@@ -154,11 +152,38 @@ def test_a_large_unsigned_int_of_numpys() -> None:
     assert torch.equal(torch.add(X, X, alpha=2**63), X + X * 2.0**63)
 
 
-@pytest.mark.difference("D10")
 def test_a_device_index_beyond_8_bits() -> None:
     check(lambda m: m._cufft_get_plan_cache_size(2**31), RuntimeError, OverflowError)
     # There it reaches the kernel, as another number.
     assert "cuFFT" in text_of(lambda: torch._cufft_get_plan_cache_size(2**31))
+
+
+@pytest.mark.difference("D5")
+def test_the_default_of_reduction() -> None:
+    check(lambda m: m.l1_loss(X, -X), 2 * X, (2 * X).mean(), peer=torch._C._nn)
+    # Which is 1; torch.nn.functional gives it always.
+    given: Any = 1
+    assert torch.equal(torch._C._nn.l1_loss(X, -X, given), (2 * X).mean())
+
+
+@pytest.mark.difference("D8")
+def test_none_in_a_list_of_optional_tensors() -> None:
+    rows: Any = [None, torch.tensor([0])]
+    expected = torch.tensor([[7.0, 1, 2], [7, 4, 5]])
+    check(lambda m: m.index_put(X, rows, torch.tensor(7.0)), TypeError, expected)
+
+
+@pytest.mark.difference("D10")
+def test_exceptions_of_the_cpp_library() -> None:
+    check(lambda m: m._add_batch_dim(X, -1, 1), RuntimeError, IndexError)
+    texts = [text_of(lambda m=m: m._add_batch_dim(X, -1, 1)) for m in (torch, ours)]  # type: ignore[misc]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.difference("D13")
+def test_arguments_of_a_function_without_parameters() -> None:
+    expected = torch._nnpack_available()
+    check(lambda m: m._nnpack_available(out=1), expected, TypeError)
 
 
 # --- names ----------------------------------------------------------------------------------------
@@ -176,7 +201,6 @@ def test_a_lone_surrogate() -> None:
     check(lambda m: m.zeros(1, device="\ud800"), RuntimeError, UnicodeEncodeError)
 
 
-@pytest.mark.difference("D13")
 def test_an_int_of_numpys_is_no_device() -> None:
     check(lambda m: m.zeros(1, device=np.int64(-1)), RuntimeError, TypeError)
     # An int of Python's own is one to both.

@@ -207,6 +207,8 @@ class TensorHold {
   std::vector<TensorImpl*> tensors_;
 };
 
+struct FactoryGuard {};
+
 template <class... Arguments>
 TensorHold hold(const Arguments&... arguments) {
   TensorHold held;

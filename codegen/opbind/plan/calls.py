@@ -192,6 +192,7 @@ def make_call(
         torch_type="" if op.is_own else f"at::_ops::{overload_name(op)}::schema",
         target_arguments=signature.names,
         releases_gil=op.gil is GilPolicy.RELEASE,
+        is_unrecorded=binding.requires_grad_index >= 0 and _is_torchs_factory(binding.one),
         expressions=tuple(map(binding.expression, outs_first)),
         result=result,
         given_index=binding.given_place(binding.gives_back[0]) if is_given else -1,
@@ -200,6 +201,11 @@ def make_call(
         out_options=tuple(binding.out_options()),
         out_count=len(outs) if len(outs) > 1 else 0,
     )
+
+
+def _is_torchs_factory(one: Layout) -> bool:
+    """Methods such as new_ones are recorded, and give no views; an own op has its own rules."""
+    return not (one.op.is_own or one.outs or "method" in one.op.variants)
 
 
 def _target(op: Op, library: Library) -> str:

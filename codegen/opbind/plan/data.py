@@ -150,6 +150,8 @@ class Call(NamedTuple):
     torch_type: str
     target_arguments: tuple[str, ...]
     releases_gil: bool
+    # Below what records views and gradients.
+    is_unrecorded: bool
     # How the dispatch function's arguments are read: "r.tensor(0)".
     expressions: tuple[str, ...]
     result: ResultKind
@@ -227,6 +229,8 @@ class Function(NamedTuple):
     # Where torch has the name: "torch", "Tensor" (a method, whose first parameter is self), "nn",
     # …; '' for a function of the module alone.
     namespace: str = ""
+    # A binary operator of Python's: `x & None` asks None too.
+    gives_not_implemented: bool = False
     # Whether torch's tracer records every overload.
     is_traceable: bool = True
 

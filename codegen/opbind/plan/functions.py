@@ -40,6 +40,7 @@ def function(entries: Sequence[Entry], library: Library) -> Function:
         torch_owner=owner,
         torch_name=torch_name,
         namespace=namespace,
+        gives_not_implemented=library.is_torch and name.startswith("__"),
         is_traceable=not library.is_torch or all(map(_is_traceable, entries)),
     )
 

@@ -194,7 +194,10 @@ def _torch_function(function: Function) -> str:
 
 
 def _method_row(function: Function) -> str:
-    cast = f"castPyCFunction({function.cpp_name})"
+    entry = function.cpp_name
+    if function.gives_not_implemented:
+        entry = f"TypeError_to_NotImplemented_<{entry}>"
+    cast = f"castPyCFunction({entry})"
     pointer = function.cpp_name if function.entry is EntryKind.NOARGS else cast
     items = (
         string_literal(function.attribute),
@@ -373,7 +376,8 @@ def _dispatch_statement(call: Call) -> str:
     returns = "" if call.dispatch.return_type == "void" else "return "
     if not call.releases_gil:
         return wrapped(f"{returns}{call.target}(", call.target_arguments, ");", 2)
-    return wrapped(f"{returns}call_without_gil(", (call.target, *call.target_arguments), ");", 2)
+    caller = "make_without_gil" if call.is_unrecorded else "call_without_gil"
+    return wrapped(f"{returns}{caller}(", (call.target, *call.target_arguments), ");", 2)
 
 
 def _out_check(call: Call, indent: int) -> str:

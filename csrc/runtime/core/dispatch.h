@@ -22,4 +22,16 @@ OPBIND_NOINLINE Result call_without_gil(Result (*op)(Arguments...),
                      [&]() -> Result { return op(std::forward<Arguments>(arguments)...); });
 }
 
+/// The same for ATen's factories, below what records views and gradients: a composite one such as
+/// empty_permuted would give a view of a tensor that nobody has. As torch's own factory functions
+/// (torch/csrc/autograd/generated/variable_factories.h).
+template <class Result, class... Arguments>
+OPBIND_NOINLINE Result make_without_gil(Result (*op)(Arguments...),
+                                        std::type_identity_t<Arguments>... arguments) {
+  return without_gil(host::hold(arguments...), [&]() -> Result {
+    const host::FactoryGuard guard;
+    return op(std::forward<Arguments>(arguments)...);
+  });
+}
+
 }  // namespace opbind

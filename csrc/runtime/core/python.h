@@ -107,4 +107,17 @@ inline PyCFunction castPyCFunction(FastcallFunction function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
+/// A binary operator of Python's: where `Function` raises TypeError it gives NotImplemented, and
+/// Python asks the other operand.
+template <FastcallFunction Function>
+PyObject* TypeError_to_NotImplemented_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                                       PyObject* kwnames) {
+  PyObject* const result = Function(self, args, nargs, kwnames);
+  if (result != nullptr || PyErr_ExceptionMatches(PyExc_TypeError) == 0) {
+    return result;
+  }
+  PyErr_Clear();
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
 }  // namespace opbind

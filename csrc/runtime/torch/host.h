@@ -10,6 +10,7 @@
 #include <ATen/PythonTorchFunctionTLS.h>
 #include <ATen/core/Generator.h>
 #include <ATen/core/IListRef.h>
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
@@ -120,6 +121,9 @@ inline PyObject* wrap(const Tensor& tensor) { return ::THPVariable_Wrap(tensor);
 /// "float32 tensor of shape (2, 3)", " that requires grad" if it does; for error texts. Never
 /// throws, never empty.
 std::string describe(const Tensor& tensor);
+
+/// While it is alive, nothing of this thread is recorded for autograd.
+using FactoryGuard = at::AutoDispatchBelowADInplaceOrView;
 
 /// Sets requires_grad of a fresh tensor, as torch's factory functions do.
 Tensor set_requires_grad(Tensor tensor, bool requires_grad);

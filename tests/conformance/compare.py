@@ -1,0 +1,257 @@
+"""What a call came to, and where two calls differ.
+
+Values are compared bit for bit, but that any NaN equals any other.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+Call = Callable[[], Any]
+
+# What torch leaves uninitialised: of such results everything but the values is compared.
+UNINITIALISED = (
+    *("empty", "empty_like", "empty_permuted", "empty_quantized", "empty_strided", "new_empty"),
+    *("new_empty_strided", "resize_", "resize_as_", "_resize_output_", "_empty_affine_quantized"),
+    *("_empty_per_channel_affine_quantized", "_efficientzerotensor", "resize_as_sparse_"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A call's result or exception, with the arguments that it may have changed."""
+
+    arguments: tuple[Any, ...]
+    value: Any = None
+    error: BaseException | None = None
+
+
+def outcome(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Outcome:
+    """Calls with random numbers that are always the same."""
+    arguments = tuple(flat((args, kwargs)))
+    torch.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return Outcome(arguments, function(*args, **kwargs))
+        except Exception as error:
+            return Outcome(arguments, error=error)
+
+
+def flat(value: Any) -> Iterator[Any]:
+    """The leaves of lists, tuples and dicts."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if type(value) in (list, tuple):
+        for item in value:
+            yield from flat(item)
+    else:
+        yield value
+
+
+def copied(value: Any, storages: dict[int, Any] | None = None) -> Any:
+    """The same arguments on memory of their own; what shares memory still does."""
+    storages = {} if storages is None else storages
+    if isinstance(value, torch.Tensor):
+        return _copied_tensor(value, storages)
+    if type(value) is dict:
+        return {key: copied(item, storages) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(copied(item, storages) for item in value)
+    if isinstance(value, torch.Generator):
+        return value.clone_state()
+    return value
+
+
+def _copied_tensor(tensor: torch.Tensor, storages: dict[int, Any]) -> torch.Tensor:
+    if id(tensor) in storages:
+        known: torch.Tensor = storages[id(tensor)]
+        return known
+    plain = tensor.detach()
+    if type(tensor) is not torch.Tensor or tensor.layout != torch.strided or _is_odd(tensor):
+        copy = plain.clone()
+    else:
+        key = plain.untyped_storage()._cdata
+        if key not in storages:
+            storages[key] = plain.untyped_storage().clone()
+        copy = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+        copy.set_(storages[key], plain.storage_offset(), plain.shape, plain.stride())
+        copy = torch._conj(copy) if plain.is_conj() else copy
+        copy = torch._neg_view(copy) if plain.is_neg() else copy
+    if tensor.requires_grad:
+        copy.requires_grad_()
+        copy = copy if tensor.is_leaf else copy.clone()
+    storages[id(tensor)] = copy
+    return copy
+
+
+def _is_odd(tensor: torch.Tensor) -> bool:
+    return tensor.is_quantized or tensor.is_nested or tensor.is_meta
+
+
+# --- differences ----------------------------------------------------------------------------------
+
+
+def difference(theirs: Outcome, ours: Outcome, *, values: bool = True) -> str:
+    """The first difference in words, or ''."""
+    try:
+        return _difference(theirs, ours, values)
+    except Exception as error:
+        # Such as a tensor of vmap's outside of it: nothing can be asked of it.
+        return "" if type(theirs.value) is type(ours.value) else f"not to compare: {error}"
+
+
+def _difference(theirs: Outcome, ours: Outcome, values: bool) -> str:
+    if theirs.error is not None or ours.error is not None:
+        return _error_difference(theirs, ours)
+    found = next(_value_differences(theirs.value, ours.value, values), "")
+    if found:
+        return f"result: {found}"
+    found = next(_identity_differences(theirs, ours), "")
+    if found:
+        return found
+    changed = _value_differences(list(theirs.arguments), list(ours.arguments), values)
+    found = next(changed, "")
+    return f"arguments afterwards: {found}" if found else ""
+
+
+def _error_difference(theirs: Outcome, ours: Outcome) -> str:
+    if type(theirs.error) is type(ours.error):
+        return ""
+    return f"{ended(theirs)} / {ended(ours)}"
+
+
+def ended(one: Outcome) -> str:
+    if one.error is None:
+        return f"a {type(one.value).__name__}"
+    first = str(one.error).partition("\n")[0]
+    return f"{type(one.error).__name__}: {first[:160]}"
+
+
+def _value_differences(a: Any, b: Any, values: bool) -> Iterator[str]:
+    if type(a) is not type(b):
+        yield f"{type(a)} / {type(b)}"
+    elif isinstance(a, torch.Tensor):
+        yield from _tensor_differences(a, b, values)
+    elif isinstance(a, (list, tuple)):
+        if len(a) != len(b):
+            yield f"{len(a)} / {len(b)} elements"
+        for i, (x, y) in enumerate(zip(a, b, strict=False)):
+            yield from (f"[{i}] {text}" for text in _value_differences(x, y, values))
+    elif isinstance(a, dict):
+        yield from _value_differences(list(a.items()), list(b.items()), values)
+    elif values and not _same_value(a, b):
+        yield f"{a!r} / {b!r}"
+
+
+def _same_value(a: Any, b: Any) -> bool:
+    """Of objects without an equality of their own it is enough that they have one type."""
+    if isinstance(a, float) and math.isnan(a):
+        return math.isnan(b)
+    if isinstance(a, complex):
+        return _same_value(a.real, b.real) and _same_value(a.imag, b.imag)
+    if isinstance(a, (bool, int, float, str, bytes, torch.dtype, torch.device, torch.Size)):
+        return bool(a == b) and repr(a) == repr(b)
+    return True
+
+
+def _tensor_differences(a: torch.Tensor, b: torch.Tensor, values: bool) -> Iterator[str]:
+    for name, get in _PROPERTIES.items():
+        x, y = get(a), get(b)
+        if x != y:
+            yield f"{name} {x} / {y}"
+            return
+    if values and not a.is_meta:
+        parts = list(zip(_parts(a.detach()), _parts(b.detach()), strict=True))
+        if not all(_same_bits(x, y) for x, y in parts):
+            yield "other values"
+
+
+def _strides(tensor: torch.Tensor) -> Any:
+    is_dense = tensor.layout == torch.strided and not tensor.is_nested
+    return tensor.stride() if is_dense else None
+
+
+_PROPERTIES: dict[str, Callable[[torch.Tensor], Any]] = {
+    "dtype": lambda t: t.dtype,
+    "nestedness": lambda t: t.is_nested,
+    "shape": lambda t: t._nested_tensor_size().tolist() if t.is_nested else tuple(t.shape),
+    "layout": lambda t: t.layout,
+    "strides": _strides,
+    "device": lambda t: t.device,
+    "requires_grad": lambda t: t.requires_grad,
+    "is_leaf": lambda t: t.is_leaf,
+    "grad_fn": lambda t: type(t.grad_fn).__name__,
+    "conjugate": lambda t: t.is_conj(),
+    "negative": lambda t: t.is_neg(),
+    "is_view": lambda t: t._is_view(),
+    "quantization": lambda t: t.qscheme() if t.is_quantized else None,
+}
+
+
+def _parts(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """Plain tensors that hold its values."""
+    if tensor.is_nested:
+        return list(tensor.unbind())
+    if tensor.is_quantized:
+        return [tensor.int_repr()]
+    if tensor.layout == torch.sparse_coo:
+        return [tensor._indices(), tensor._values().clone()]
+    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+        return [tensor.crow_indices(), tensor.col_indices(), tensor.values().clone()]
+    if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
+        return [tensor.ccol_indices(), tensor.row_indices(), tensor.values().clone()]
+    return [tensor] if tensor.layout == torch.strided else []
+
+
+_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+def _same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
+    a, b = a.resolve_conj().resolve_neg(), b.resolve_conj().resolve_neg()
+    if a.shape != b.shape or a.dtype != b.dtype or a.layout != b.layout:
+        return False
+    if a.is_complex():
+        a, b = torch.view_as_real(a), torch.view_as_real(b)
+    bits = _BITS.get(a.element_size())
+    if bits is None:
+        return bool(torch.equal(a, b))
+    same = a.contiguous().view(bits) == b.contiguous().view(bits)
+    if not bool(same.all()) and a.is_floating_point():
+        same = same | (a.isnan() & b.isnan())
+    return bool(same.all())
+
+
+def _identity_differences(theirs: Outcome, ours: Outcome) -> Iterator[str]:
+    """Which results are arguments, and which share memory with one."""
+    for name, relate in (("identity", _same_object), ("memory", _same_memory)):
+        a, b = _relations(theirs, relate), _relations(ours, relate)
+        if a != b:
+            yield f"{name}: results and arguments {a} / {b}"
+
+
+def _relations(one: Outcome, relate: Callable[[Any, Any], bool]) -> list[tuple[int, int]]:
+    results = list(flat(tuple(one.value) if isinstance(one.value, tuple) else one.value))
+    arguments = [a for a in one.arguments if isinstance(a, torch.Tensor)]
+    return [(i, j) for i, r in enumerate(results) for j, a in enumerate(arguments) if relate(r, a)]
+
+
+def _same_object(result: Any, argument: Any) -> bool:
+    return result is argument
+
+
+def _same_memory(result: Any, argument: Any) -> bool:
+    if not isinstance(result, torch.Tensor) or _has_no_storage(result) or _has_no_storage(argument):
+        return False
+    address = result.untyped_storage().data_ptr()
+    return address != 0 and address == argument.untyped_storage().data_ptr()
+
+
+def _has_no_storage(tensor: torch.Tensor) -> bool:
+    return tensor.layout != torch.strided or tensor.is_meta or not torch._C._has_storage(tensor)

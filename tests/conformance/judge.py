@@ -1,0 +1,48 @@
+"""One made call, by torch's function and by ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from aten import Pair
+from compare import UNINITIALISED, Outcome, copied, difference, outcome
+from made import Call
+from rules import explanation
+
+
+class Verdict(NamedTuple):
+    # torch's call did.
+    succeeded: bool
+    # '' where both ended alike.
+    difference: str
+    # The row of docs/differences.md that the difference belongs to, or ''.
+    rule: str = ""
+
+
+def judge(pair: Pair, call: Call, tell: Callable[[str], None] = lambda whose: None) -> Verdict:
+    """`tell` hears whose call comes next."""
+    theirs, ours = ends(pair, call, tell)
+    values = pair.function.name not in UNINITIALISED
+    found = difference(theirs, ours, values=values)
+    if not found:
+        return Verdict(theirs.error is None, "")
+    rule = explanation(pair, call, theirs, ours)
+    if not rule and is_unsure(pair, call, theirs):
+        return Verdict(theirs.error is None, "")
+    return Verdict(theirs.error is None, found, rule)
+
+
+def ends(
+    pair: Pair, call: Call, tell: Callable[[str], None] = lambda whose: None
+) -> tuple[Outcome, Outcome]:
+    tell("torch")
+    theirs = outcome(pair.torch, *copied((call.args, call.kwargs)))
+    tell("ours")
+    return theirs, outcome(pair.ours, *copied((call.args, call.kwargs)))
+
+
+def is_unsure(pair: Pair, call: Call, theirs: Outcome) -> bool:
+    """Whether torch's own function differs from itself: it reads memory that nobody wrote."""
+    again = (outcome(pair.torch, *copied((call.args, call.kwargs))) for _ in range(3))
+    return any(difference(theirs, other) for other in again)

@@ -1,0 +1,149 @@
+"""torch's own samples and error inputs (OpInfo), through torch's function and through ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import torch
+from aten import Pair, pairs
+from compare import UNINITIALISED, copied, difference, flat, outcome
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo.core import OpInfo
+
+
+@dataclass(slots=True)
+class Count:
+    """What came of one function's samples."""
+
+    samples: int = 0
+    equal: int = 0
+    errors: int = 0
+    errors_same: int = 0
+    different: list[str] = field(default_factory=list)
+
+
+class Variant(NamedTuple):
+    """One of our functions that an OpInfo is about."""
+
+    pair: Pair
+    # "function", "method", "in place" or "out".
+    kind: str
+
+
+Counts = dict[str, Count]
+Arguments = tuple[list[Any], dict[str, Any]]
+
+
+@cache
+def _by_callable() -> dict[int, Pair]:
+    return {id(pair.torch): pair for pair in pairs().values()}
+
+
+def variants(op: OpInfo) -> Iterator[Variant]:
+    known = _by_callable()
+    found = {"function": op.op, "method": op.get_method(), "in place": op.get_inplace()}
+    for kind, function in found.items():
+        if id(function) in known:
+            yield Variant(known[id(function)], kind)
+    if op.supports_out and id(op.op) in known:
+        yield Variant(known[id(op.op)], "out")
+
+
+@cache
+def opinfos() -> dict[str, OpInfo]:
+    """Those that are about a function of ours, by their full names."""
+    return {op.full_name: op for op in op_db if any(variants(op))}
+
+
+def check(op: OpInfo, dtypes: Callable[[OpInfo], Any] | None = None) -> Counts:
+    """All samples of all dtypes, and the error inputs."""
+    counts: Counts = {variant.pair.name: Count() for variant in variants(op)}
+    chosen = op.supported_dtypes("cpu") if dtypes is None else dtypes(op)
+    for dtype in sorted(chosen, key=str):
+        for sample, needs_grad in _samples(op, dtype):
+            for variant in variants(op):
+                if needs_grad and variant.kind == "out":
+                    continue
+                _check_sample(variant, op, sample, f"{op.full_name} {dtype}", counts)
+    _check_errors(op, counts)
+    return counts
+
+
+def _samples(op: OpInfo, dtype: torch.dtype) -> Iterator[tuple[Any, bool]]:
+    has_grad = op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
+    for needs_grad in (False, True) if has_grad else (False,):
+        torch.manual_seed(0)
+        for sample in op.sample_inputs("cpu", dtype, requires_grad=needs_grad):
+            yield sample, needs_grad
+
+
+def _check_sample(variant: Variant, op: OpInfo, sample: Any, place: str, counts: Counts) -> None:
+    given: Arguments = ([sample.input, *sample.args], dict(sample.kwargs))
+    make = partial(_arguments, variant, given)
+    if variant.kind == "out":
+        make = partial(_with_out, variant, given)
+    theirs, ours = (outcome(f, *make()) for f in (variant.pair.torch, variant.pair.ours))
+    values = variant.pair.function.name not in UNINITIALISED
+    found = difference(theirs, ours, values=values)
+    if found and difference(theirs, outcome(variant.pair.torch, *make())):
+        # torch's own function gives something else each time.
+        found = ""
+    count = counts[variant.pair.name]
+    count.samples += 1
+    count.equal += not found
+    if found:
+        count.different.append(f"{place}, {variant.kind}: {found}")
+
+
+def _arguments(variant: Variant, given: Arguments) -> Arguments:
+    args, kwargs = copied(given)
+    if variant.kind == "in place" and isinstance(args[0], torch.Tensor):
+        # A leaf that requires grad cannot be written.
+        args[0] = args[0].clone() if args[0].requires_grad else args[0]
+    return args, kwargs
+
+
+def _with_out(variant: Variant, given: Arguments) -> Arguments:
+    args, kwargs = copied(given)
+    expected = outcome(variant.pair.torch, *copied(given)).value
+    outs = [torch.zeros_like(r) for r in flat(_listed(expected)) if isinstance(r, torch.Tensor)]
+    kwargs["out"] = outs[0] if len(outs) == 1 else tuple(outs)
+    return args, kwargs
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else [value]
+
+
+def _check_errors(op: OpInfo, counts: Counts) -> None:
+    if op.error_inputs_func is None:
+        return
+    torch.manual_seed(0)
+    for wrong in op.error_inputs("cpu"):
+        sample = wrong.sample_input
+        for variant in variants(op):
+            if variant.kind == "out":
+                continue
+            given: Arguments = ([sample.input, *sample.args], dict(sample.kwargs))
+            ends = [
+                outcome(f, *_arguments(variant, given))
+                for f in (variant.pair.torch, variant.pair.ours)
+            ]
+            if ends[0].error is None and variant.kind != "function":
+                continue
+            count = counts[variant.pair.name]
+            count.errors += 1
+            found = difference(*ends, values=False) or _message_difference(variant.pair, *ends)
+            count.errors_same += not found
+            if found:
+                count.different.append(f"{op.full_name}, wrong {variant.kind}: {found}")
+
+
+def _message_difference(pair: Pair, theirs: Any, ours: Any) -> str:
+    """Ours is as exact when it is the same, or when it is ours and names the function."""
+    a, b = str(theirs.error), str(ours.error)
+    is_exact = a == b or b.startswith(f"{pair.function.name}(")
+    return "" if is_exact else f"{a[:200]!r} / {b[:200]!r}"
