@@ -21,6 +21,19 @@ from page import page, summary
 SAMPLED, MADE, CALLS = 40, 150, 10
 
 
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    aten.built()
+
+
+@pytest.fixture(scope="module")
+def seed() -> int:
+    """Another one for each run; shown with what fails."""
+    chosen = random.SystemRandom().randrange(10**6)
+    print(f"seed {chosen}")
+    return chosen
+
+
 def test_all_names_are_there() -> None:
     assert len(aten.pairs()) == 1703
     package = aten.imported()
