@@ -52,7 +52,7 @@ build-echo: $(INSTALLED)
 demo: build-demo
 	PYTHONPATH=$(DEMO)/lib $(BIN)/python examples/demo.py
 
-test: build-demo
+test: build-demo aten
 	$(BIN)/python -m pytest
 
 # The generator's own tests on other Pythons, without torch: what needs it says so.

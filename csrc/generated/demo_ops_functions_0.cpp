@@ -498,7 +498,7 @@ at::Tensor dispatch_empty_like(const at::Tensor& self, std::optional<at::ScalarT
                                std::optional<at::Layout> layout, std::optional<at::Device> device,
                                std::optional<bool> pin_memory,
                                std::optional<at::MemoryFormat> memory_format) {
-  return call_without_gil(at::_ops::empty_like::call, self, dtype, layout, device, pin_memory,
+  return make_without_gil(at::_ops::empty_like::call, self, dtype, layout, device, pin_memory,
                           memory_format);
 }
 
@@ -624,7 +624,7 @@ static_assert(
 at::Tensor dispatch_linspace(const at::Scalar& start, const at::Scalar& end, int64_t steps,
                              std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
                              std::optional<at::Device> device, std::optional<bool> pin_memory) {
-  return call_without_gil(at::_ops::linspace::call, start, end, steps, dtype, layout, device,
+  return make_without_gil(at::_ops::linspace::call, start, end, steps, dtype, layout, device,
                           pin_memory);
 }
 

@@ -208,7 +208,7 @@ PyObject* THPVariable_add_(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<3> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, module, "torch._C.TensorBase", "add_");
+    return handle_torch_function(r, module, "torch.Tensor", "add_");
   }
   switch (r.idx) {
     case 0: {
@@ -670,7 +670,7 @@ at::Tensor dispatch_full_like(const at::Tensor& self, const at::Scalar& fill_val
                               std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
                               std::optional<at::Device> device, std::optional<bool> pin_memory,
                               std::optional<at::MemoryFormat> memory_format) {
-  return call_without_gil(at::_ops::full_like::call, self, fill_value, dtype, layout, device,
+  return make_without_gil(at::_ops::full_like::call, self, fill_value, dtype, layout, device,
                           pin_memory, memory_format);
 }
 
@@ -1611,7 +1611,7 @@ at::Tensor dispatch_zeros_like(const at::Tensor& self, std::optional<at::ScalarT
                                std::optional<at::Layout> layout, std::optional<at::Device> device,
                                std::optional<bool> pin_memory,
                                std::optional<at::MemoryFormat> memory_format) {
-  return call_without_gil(at::_ops::zeros_like::call, self, dtype, layout, device, pin_memory,
+  return make_without_gil(at::_ops::zeros_like::call, self, dtype, layout, device, pin_memory,
                           memory_format);
 }
 

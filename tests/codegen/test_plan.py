@@ -221,7 +221,7 @@ def test_entry_kinds() -> None:
 def test_whose_function_torch_function_gets() -> None:
     owners = {
         "- func: f(Tensor x) -> Tensor": "torch._C._VariableFunctions",
-        "- func: f(Tensor x) -> Tensor\n  variants: method": "torch._C.TensorBase",
+        "- func: f(Tensor x) -> Tensor\n  variants: method": "torch.Tensor",
         "- func: f(Tensor x) -> Tensor\n  python_module: nn": "torch._C._nn",
         _own("f(Tensor x) -> Tensor"): "",
     }

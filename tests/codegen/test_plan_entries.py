@@ -222,7 +222,7 @@ def test_a_method_takes_self_first_under_its_own_name() -> None:
     assert made.signatures[0].text == "where(Tensor self, Tensor condition, Tensor other) -> Tensor"
     assert made.signatures[0].call.expressions == ("r.tensor(1)", "r.tensor(0)", "r.tensor(2)")
     assert (made.attribute, made.cpp_name) == ("Tensor_where", "THPVariable_Tensor_where")
-    assert (made.torch_owner, made.torch_name) == ("torch._C.TensorBase", "where")
+    assert (made.torch_owner, made.torch_name) == ("torch.Tensor", "where")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 import sys
 from functools import cache
@@ -32,14 +33,15 @@ class Pair(NamedTuple):
 
 
 @cache
-def built() -> Path:
-    """Builds what changed; the folder to put on sys.path."""
+def built() -> None:
+    """Builds what changed."""
     subprocess.run(["make", "--silent", "aten"], cwd=REPO, check=True, capture_output=True)
-    return FOLDER
 
 
 def imported() -> Any:
-    """The package aten_ops, which must be built."""
+    """The package aten_ops. Workers find it built."""
+    if "OPBIND_WORKER" not in os.environ:
+        built()
     if str(FOLDER) not in sys.path:
         sys.path.insert(0, str(FOLDER))
     return importlib.import_module("aten_ops")
@@ -54,8 +56,10 @@ def pairs() -> dict[str, Pair]:
 
 
 def _pair(package: Any, function: Function) -> Pair:
-    # torch._C._VariableFunctions.add, torch._C.TensorBase.add_, torch._C._linalg.linalg_inv
+    # torch._C._VariableFunctions.add, torch.Tensor.add_, torch._C._linalg.linalg_inv
     owner = attrgetter(function.torch_owner.removeprefix("torch."))(torch)
+    # Below what torch.Tensor has in Python.
+    owner = torch._C.TensorBase if owner is torch.Tensor else owner
     module = getattr(package, function.module) if function.module else package
     place = f"torch.{function.module}" if function.module else "torch"
     return Pair(

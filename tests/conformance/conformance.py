@@ -35,6 +35,11 @@ MEMORY = 12 << 30
 
 # Of this folder and of tests/codegen, as pytest has them.
 PATHS = [str(REPO / path) for path in ("codegen", "tests/codegen", "tests/conformance")]
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "OPBIND_WORKER": "1",
+    "PYTHONPATH": os.pathsep.join(PATHS),
+}
 sys.path += [path for path in PATHS if path not in sys.path]
 
 
@@ -123,7 +128,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(PATHS)},
+            env={**os.environ, **ENVIRONMENT},
         )
 
     def do(self, task: Task) -> Iterator[dict[str, Any]]:
@@ -175,7 +180,8 @@ def _ended(task: Task, number: int | None, whose: str, seed: int) -> dict[str, A
 def _ends_torch(name: str, number: int, seed: int) -> bool:
     """Whether the call ends a process that makes it by torch alone: it need not do so at once."""
     command = [sys.executable, __file__, "--seed", str(seed), "--torch", name, str(number)]
-    return subprocess.run(command, capture_output=True).returncode < 0
+    done = subprocess.run(command, capture_output=True, env={**os.environ, **ENVIRONMENT})
+    return done.returncode < 0
 
 
 def _only_torch(name: str, number: int, seed: int) -> None:

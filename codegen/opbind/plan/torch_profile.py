@@ -18,7 +18,8 @@ METHODS = "Tensor"
 FUNCTIONS = "torch"
 # Where torch keeps its own binding of a function.
 OWNERS = {
-    METHODS: "torch._C.TensorBase",
+    # Some of its methods are Python functions, which handlers get.
+    METHODS: "torch.Tensor",
     FUNCTIONS: "torch._C._VariableFunctions",
     **{name: f"torch._C._{name}" for name in ("nn", "linalg", "fft")},
     **{name: f"torch._C._{name}" for name in ("special", "sparse", "nested")},

@@ -271,8 +271,14 @@ class Matcher {
   bool check(int i, PyObject* object) {
     const FunctionParameter& parameter = signature_.parameters[i];
     return has_exact_type(parameter.type, object) ||
-           (object == Py_None && parameter.takes_none()) || is_overloading(object) ||
+           (object == Py_None && parameter.takes_none()) ||
+           (may_overload(parameter.type, object) && is_overloading(object)) ||
            has_type(i, parameter, object);
+  }
+
+  /// A tensor in a number's place is its value, as in torch, whatever handles its class.
+  static bool may_overload(ParameterType type, PyObject* object) {
+    return takes_tensors(type) || !host::is_tensor(object);
   }
 
   /// Whether `object` takes the call over by `__torch_function__`. Remembers it.

@@ -38,6 +38,12 @@ enum class ParameterType : uint8_t {
   STREAM,
 };
 
+/// Whether an argument of the type is a tensor, or a list of tensors.
+constexpr bool takes_tensors(ParameterType type) {
+  return type == ParameterType::TENSOR || type == ParameterType::TENSOR_LIST ||
+         type == ParameterType::OPTIONAL_TENSOR_LIST;
+}
+
 constexpr bool is_list(ParameterType type) {
   switch (type) {
     case ParameterType::TENSOR_LIST:

@@ -494,7 +494,7 @@ at::Tensor dispatch_empty_like(const at::Tensor& self, std::optional<at::ScalarT
                                std::optional<at::Layout> layout, std::optional<at::Device> device,
                                std::optional<bool> pin_memory,
                                std::optional<at::MemoryFormat> memory_format) {
-  return call_without_gil(at::_ops::empty_like::call, self, dtype, layout, device, pin_memory,
+  return make_without_gil(at::_ops::empty_like::call, self, dtype, layout, device, pin_memory,
                           memory_format);
 }
 
@@ -635,7 +635,7 @@ static_assert(
 at::Tensor dispatch_fft_fftfreq(int64_t n, double d, std::optional<at::ScalarType> dtype,
                                 std::optional<at::Layout> layout, std::optional<at::Device> device,
                                 std::optional<bool> pin_memory) {
-  return call_without_gil(at::_ops::fft_fftfreq::call, n, d, dtype, layout, device, pin_memory);
+  return make_without_gil(at::_ops::fft_fftfreq::call, n, d, dtype, layout, device, pin_memory);
 }
 
 static_assert(

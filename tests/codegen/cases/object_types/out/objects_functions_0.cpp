@@ -153,7 +153,7 @@ PyObject* THPVariable_set_(PyObject* module, PyObject* const* args, Py_ssize_t n
   ParsedArgs<2> parsed_args;
   auto r = parser.parse(args, nargs, kwnames, parsed_args);
   if (r.has_torch_function()) {
-    return handle_torch_function(r, module, "torch._C.TensorBase", "set_");
+    return handle_torch_function(r, module, "torch.Tensor", "set_");
   }
   return THPVariable_Wrap(dispatch_set_(r.mutable_tensor(0), r.storage(1)));
   END_HANDLE_TH_ERRORS
