@@ -161,7 +161,8 @@ class Paths:
     def _warned(self) -> Iterator[tuple[str, Call]]:
         e, t = self.echo, self.tensor
         calls: dict[str, Call] = {
-            "warning": lambda: e.warn(TEXT, 2),
+            # An int that is not kept for everybody.
+            "warning": lambda: e.warn(TEXT, 300),
             "warning, then an error": lambda: e.warn(TEXT, 2, "runtime_error"),
             "deprecated": lambda: e.renewed(2, t),
         }

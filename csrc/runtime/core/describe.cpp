@@ -169,7 +169,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
       }
       const std::size_t replace = table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
       table[i][j] = std::min({table[i - 1][j] + 1, table[i][j - 1] + 1, replace});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+      if (i > 1 && j > 1 && a.at(i - 1) == b.at(j - 2) && a.at(i - 2) == b.at(j - 1)) {
         table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
       }
     }
