@@ -44,6 +44,14 @@ from .plan.check import location_of
 _CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C"})
 # For the runtime and what is generated.
 _STRICT = "-Wall -Wextra -Werror"
+# How code is made.
+CODE_FLAGS = (
+    *("-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"),
+    # A call goes to torch and Python a dozen times: without the jump through a stub each.
+    "-fno-plt",
+    # As Python's own CFLAGS have it: without, torch's headers check what release builds do not.
+    "-DNDEBUG",
+)
 _TORCH_LIBRARIES = ("torch_python", "torch", "torch_cpu", "c10")
 
 
@@ -329,11 +337,7 @@ def _compile_flags(request: Request, tools: Toolchain) -> list[str]:
     # torch's headers do not pass -Wextra as our own.
     theirs = (*(torch.includes if torch else ()), tools.python_include)
     return [
-        *("-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"),
-        # A call goes to torch and Python a dozen times: without the jump through a stub each.
-        "-fno-plt",
-        # As Python's own CFLAGS have it: without, torch's headers check what release builds do not.
-        "-DNDEBUG",
+        *CODE_FLAGS,
         # In the command so that another torch in the same place compiles everything anew.
         *([f'-DOPBIND_TORCH_VERSION="{torch.version}"'] if torch else ()),
         *(f"-I{path}" for path in ours),
