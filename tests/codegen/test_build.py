@@ -49,6 +49,24 @@ def rebuild(tmp_path: Path) -> Build:
 
 
 @needs_demo
+def test_the_package_goes_where_it_shall(tmp_path: Path) -> None:
+    folder, lib = tmp_path / "demo", tmp_path / "elsewhere"
+    shutil.copytree(DEMO, folder)
+    stale = lib / "demo_ops/linalg.py"
+    stale.parent.mkdir(parents=True)
+    stale.write_text("from ._C import what_is_no_more")
+    words = ["build", REPO / "ops.yaml", "--out", REPO / "csrc/generated", "--lib", lib]
+    words += ["--build-dir", folder, "--jobs", "1", *KERNELS]
+    result = CliRunner().invoke(main, list(map(str, words)), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"{lib / 'demo_ops'}\n"
+    assert (lib / "demo_ops/_stamp.json").is_file() and (lib / "demo_fakes.py").is_file()
+    assert not stale.exists()
+    # Reading the Python files would take longer than loading the extension.
+    assert list((lib / "demo_ops/__pycache__").glob("__init__.*.pyc"))
+
+
+@needs_demo
 def test_the_package_holds_what_it_needs(rebuild: Build, tmp_path: Path) -> None:
     objects = {path: path.stat().st_mtime_ns for path in (tmp_path / "demo/obj").glob("*.o")}
     result = rebuild(KERNELS)
@@ -58,7 +76,7 @@ def test_the_package_holds_what_it_needs(rebuild: Build, tmp_path: Path) -> None
     assert {path: path.stat().st_mtime_ns for path in objects} == objects, "compiled again"
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     assert sorted(path.name for path in package.iterdir()) == sorted(
-        [f"_C{suffix}", "__init__.py", "__init__.pyi", "_stamp.json", "py.typed"]
+        [f"_C{suffix}", "__init__.py", "__init__.pyi", "__pycache__", "_stamp.json", "py.typed"]
     )
     assert (package.parent / "demo_fakes.py").is_file()
     assert json.loads((package / "_stamp.json").read_text()) == build.stamp(build.find_torch())

@@ -199,6 +199,32 @@ def test_a_file_of_deprecated_signatures(ops: Path, tmp_path: Path) -> None:
     assert ".deprecated = true" in shard.read_text()
 
 
+def test_only_some_functions(ops: Path, out: Path) -> None:
+    result = run("gen", ops, "--only", "a*", "--out", out)
+    assert result.exit_code == 0, result.output
+    shard = tree(out)["tiny_ops_functions_0.cpp"].decode()
+    assert "THPVariable_add" in shard and "THPVariable_half" not in shard
+    # What is registered stays: other code may call it.
+    assert "half_cpu" in tree(out)["tiny_ops_kernels.h"].decode()
+    both = run("gen", ops, "--only", "add", "--only", "ha*", "--dump-plan")
+    assert both.stdout == run("gen", ops, "--dump-plan").stdout
+
+
+def test_a_pattern_that_no_function_has(ops: Path, out: Path) -> None:
+    result = run("gen", ops, "--only", "adds", "--out", out)
+    assert result.exit_code == 2 and not out.exists()
+    assert "no function has a name like 'adds'; did you mean 'add'?" in result.stderr
+
+
+def test_shards_by_the_command(ops: Path, out: Path) -> None:
+    assert run("gen", ops, "--shards", "3", "--out", out).exit_code == 0
+    assert [f"tiny_ops_functions_{i}.cpp" in tree(out) for i in range(4)] == [True] * 3 + [False]
+    assert run("gen", ops, "--shards", "0", "--out", out).exit_code == 2
+    # Again without: the input's own word counts.
+    assert run("gen", ops, "--out", out).exit_code == 0
+    assert "tiny_ops_functions_1.cpp" not in tree(out)
+
+
 def test_ops_are_no_deprecated_signatures(ops: Path) -> None:
     ops.write_text("- func: f(Tensor a) -> Tensor\n")
     result = run("gen", ops, "--deprecated", ops, "--dump-plan")
