@@ -190,7 +190,7 @@ def _only_torch(name: str, number: int, seed: int) -> None:
     from made import call
 
     made = call(pairs()[name], seed, number)
-    for _ in range(50):
+    for _ in range(2_000):
         outcome(pairs()[name].torch, *copied((made.args, made.kwargs)))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from aten import Pair
-from compare import UNINITIALISED, Outcome, copied, difference, outcome
+from compare import TRIES, UNINITIALISED, Outcome, copied, difference, outcome
 from made import Call
 from rules import explanation
 
@@ -44,5 +44,5 @@ def ends(
 
 def is_unsure(pair: Pair, call: Call, theirs: Outcome) -> bool:
     """Whether torch's own function differs from itself: it reads memory that nobody wrote."""
-    again = (outcome(pair.torch, *copied((call.args, call.kwargs))) for _ in range(3))
+    again = (outcome(pair.torch, *copied((call.args, call.kwargs))) for _ in range(TRIES))
     return any(difference(theirs, other) for other in again)
