@@ -271,7 +271,12 @@ def test_scalars() -> None:
         assert count == 11
         plain = [x.item() if isinstance(x, np.generic) else x for x in (first, last)]
         assert all(map(same, got, plain))
-    assert m.scalars([torch.tensor(2.5), torch.tensor(True)])[1:] == (2.5, True)
+    assert m.scalars([torch.tensor(2.5), True])[1:] == (2.5, True)
+    # As in torch: an overload for tensors, where there is one, is to get it.
+    refused(
+        lambda: m.scalars([torch.tensor(2.5), torch.tensor(True)]),
+        "scalars(): argument 's' (position 1): s[1] must be Scalar, not a bool tensor of shape ()",
+    )
     assert m.scalars([])[0] == 0
     assert m.scalars_optional(s=[1] * 20) == (True, 20)
     assert m.scalars_optional() == m.scalars_optional(None) == (False, 0)

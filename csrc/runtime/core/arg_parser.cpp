@@ -357,15 +357,17 @@ class Matcher {
     }
     // Though a tensor of no dimension stands for a number among numbers.
     bool has_only_tensors = parameter.type == ParameterType::SCALAR_LIST && size > 0;
+    THPObjectPtr last;
     for (Py_ssize_t e = 0; e < size; ++e) {
-      const THPObjectPtr item(sequence_item(sequence, e));
+      THPObjectPtr item(sequence_item(sequence, e));
       if (item && !check_element(i, parameter.type, item.get(), e)) {
         return false;
       }
       has_only_tensors = has_only_tensors && item && host::is_tensor(item.get());
+      last = std::move(item);
     }
-    // Then it is a `Tensor[]`, of which the next overload may be.
-    return !has_only_tensors || refuse(Mismatch::Kind::WRONG_TYPE, i, sequence);
+    // Then it is a `Tensor[]`, which the next overload may want.
+    return !has_only_tensors || refuse(Mismatch::Kind::WRONG_ELEMENT, i, last.get(), size - 1);
   }
 
   bool check_element(int i, ParameterType list, PyObject* item, Py_ssize_t e) {
