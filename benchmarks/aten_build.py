@@ -1,6 +1,6 @@
 """What it costs to compile all of torch's bindings: opbind's generated files and torchgen's.
 
-    .venv/bin/python benchmarks/aten.py --out build/bench/aten.json
+    .venv/bin/python benchmarks/aten_build.py --out build/bench/aten.json
 
 Both are generated from the installed torchgen's files and compiled with the same flags, one after
 the other: CPU seconds of the compilers, the most memory that one took, bytes of their objects. Of
