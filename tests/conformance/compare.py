@@ -5,12 +5,14 @@ Values are compared bit for bit, but that any NaN equals any other.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 Call = Callable[[], Any]
@@ -47,6 +49,39 @@ def outcome(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str,
             return Outcome(arguments, function(*args, **kwargs))
         except Exception as error:
             return Outcome(arguments, error=error)
+
+
+def is_unsure(function: Callable[..., Any], make: Call, theirs: Outcome) -> bool:
+    """Whether torch's function does not give the same each time, on arguments that `make` gives."""
+    kept = []
+    for i in range(TRIES):
+        # Memory that others had, in other places.
+        kept.append(torch.full((7 * i + 1,), float(i)))
+        with contextlib.suppress(RuntimeError):
+            _fill_freed_memory(theirs.value, i + 1)
+        if difference(theirs, outcome(function, *make())):
+            return True
+    return False
+
+
+def _fill_freed_memory(value: Any, number: int) -> None:
+    """What the results of the next call are made in holds this number."""
+    for result in _listed(value):
+        if isinstance(result, torch.Tensor):
+            torch.full_like(result.detach(), number)
+
+
+def plain(value: Any) -> Any:
+    """The same arguments with Python's numbers for NumPy's."""
+    if type(value) is dict:
+        return {key: plain(item) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(plain, value))
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def flat(value: Any) -> Iterator[Any]:

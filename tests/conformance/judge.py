@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from aten import Pair
-from compare import TRIES, UNINITIALISED, Outcome, copied, difference, outcome
+from compare import UNINITIALISED, Outcome, copied, difference, is_unsure, outcome
 from made import Call
 from rules import explanation
 
@@ -28,7 +29,8 @@ def judge(pair: Pair, call: Call, tell: Callable[[str], None] = lambda whose: No
     if not found:
         return Verdict(theirs.error is None, "")
     rule = explanation(pair, call, theirs, ours)
-    if not rule and is_unsure(pair, call, theirs):
+    make = partial(copied, (call.args, call.kwargs))
+    if not rule and is_unsure(pair.torch, make, theirs):
         return Verdict(theirs.error is None, "")
     return Verdict(theirs.error is None, found, rule)
 
@@ -40,9 +42,3 @@ def ends(
     theirs = outcome(pair.torch, *copied((call.args, call.kwargs)))
     tell("ours")
     return theirs, outcome(pair.ours, *copied((call.args, call.kwargs)))
-
-
-def is_unsure(pair: Pair, call: Call, theirs: Outcome) -> bool:
-    """Whether torch's own function differs from itself: it reads memory that nobody wrote."""
-    again = (outcome(pair.torch, *copied((call.args, call.kwargs))) for _ in range(TRIES))
-    return any(difference(theirs, other) for other in again)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 from aten import Pair, pairs
-from compare import TRIES, UNINITIALISED, copied, difference, flat, outcome
+from compare import UNINITIALISED, copied, difference, flat, is_unsure, outcome
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo
 
@@ -88,9 +88,7 @@ def _check_sample(variant: Variant, op: OpInfo, sample: Any, place: str, counts:
     theirs, ours = (outcome(f, *make()) for f in (variant.pair.torch, variant.pair.ours))
     values = variant.pair.function.name not in UNINITIALISED
     found = difference(theirs, ours, values=values)
-    again = (outcome(variant.pair.torch, *make()) for _ in range(TRIES))
-    if found and any(difference(theirs, other) for other in again):
-        # torch's own function does not give the same each time.
+    if found and is_unsure(variant.pair.torch, make, theirs):
         found = ""
     count = counts[variant.pair.name]
     count.samples += 1
