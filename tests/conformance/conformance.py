@@ -23,7 +23,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any, NamedTuple
 
 REPO = Path(__file__).parents[2]
@@ -118,16 +118,20 @@ class Worker:
         self.seed = seed
         # Open as long as the worker is there.
         self.progress = NamedTemporaryFile("w+")  # noqa: SIM115
+        # torch.from_file makes files.
+        self.folder = TemporaryDirectory()
         self.process = self._start()
 
     def _start(self) -> subprocess.Popen[str]:
-        command = [sys.executable, __file__, "--seed", str(self.seed), "--worker"]
+        script = str(Path(__file__).resolve())
+        command = [sys.executable, script, "--seed", str(self.seed), "--worker"]
         return subprocess.Popen(
             [*command, self.progress.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
+            cwd=self.folder.name,
             env={**os.environ, **ENVIRONMENT},
         )
 
