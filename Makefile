@@ -22,8 +22,8 @@ PY := codegen tests benchmarks examples
 # Scripts of the runtime's tests.
 ECHO := PYTHONPATH=tests/runtime:tests/support:tests/codegen $(BIN)/python tests/runtime
 
-.PHONY: venv demo aten conformance test test-pythons test-limited sanitize coverage leaks exits fuzz fuzz-runtime gen \
-	check-gen golden lint bench errors-page build-demo build-echo clean
+.PHONY: venv demo aten conformance test test-pythons test-limited sanitize coverage leaks exits \
+	fuzz fuzz-runtime gen check-gen golden lint bench errors-page build-demo build-echo clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)

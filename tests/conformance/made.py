@@ -8,15 +8,16 @@ The same three give the same call, in every process.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from aten import Pair
 from opbind.plan import Parameter, Signature
-from samples import opinfos, variants
+from samples import main_dtype, opinfos, variants
 from torch.testing._internal.opinfo.core import OpInfo
 
 SHAPES = ((3,), (2, 3), (3, 3), (2, 3, 3), (1, 2, 4, 4), (), (0, 3))
@@ -72,26 +73,25 @@ def call(pair: Pair, seed: int, number: int) -> Call:
 
 
 @cache
-def _ops() -> Mapping[str, Sequence[tuple[str, OpInfo]]]:
-    found: dict[str, list[tuple[str, OpInfo]]] = {}
+def _ops() -> Mapping[str, OpInfo]:
+    """By our function's name the first OpInfo that is about it."""
+    found: dict[str, OpInfo] = {}
     for op in opinfos().values():
         for variant in variants(op):
             if variant.kind != "out":
-                found.setdefault(variant.pair.name, []).append((variant.kind, op))
+                found.setdefault(variant.pair.name, op)
     return found
 
 
 @cache
 def samples_of(name: str) -> tuple[tuple[tuple[Any, ...], Mapping[str, Any]], ...]:
     """Arguments of OpInfo's first samples, for functions that have one."""
-    made: list[tuple[tuple[Any, ...], Mapping[str, Any]]] = []
-    for _, op in _ops().get(name, ())[:1]:
-        dtypes = op.supported_dtypes("cpu")
-        dtype = torch.float32 if torch.float32 in dtypes else min(dtypes, key=str)
-        torch.manual_seed(0)
-        for sample, _ in zip(op.sample_inputs("cpu", dtype), range(12), strict=False):
-            made.append(((sample.input, *sample.args), sample.kwargs))
-    return tuple(made)
+    op = _ops().get(name)
+    if op is None:
+        return ()
+    torch.manual_seed(0)
+    samples = islice(op.sample_inputs("cpu", main_dtype(op)), 12)
+    return tuple(((sample.input, *sample.args), sample.kwargs) for sample in samples)
 
 
 # --- values ---------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -58,11 +58,16 @@ def opinfos() -> dict[str, OpInfo]:
     return {op.full_name: op for op in op_db if any(variants(op))}
 
 
-def check(op: OpInfo, dtypes: Callable[[OpInfo], Any] | None = None) -> Counts:
+def main_dtype(op: OpInfo) -> torch.dtype:
+    """float32, or what the op takes in its place."""
+    dtypes: set[torch.dtype] = op.supported_dtypes("cpu")
+    return torch.float32 if torch.float32 in dtypes else min(dtypes, key=str)
+
+
+def check(op: OpInfo) -> Counts:
     """All samples of all dtypes, and the error inputs."""
     counts: Counts = {variant.pair.name: Count() for variant in variants(op)}
-    chosen = op.supported_dtypes("cpu") if dtypes is None else dtypes(op)
-    for dtype in sorted(chosen, key=str):
+    for dtype in sorted(op.supported_dtypes("cpu"), key=str):
         for sample, needs_grad in _samples(op, dtype):
             for variant in variants(op):
                 if needs_grad and variant.kind == "out":

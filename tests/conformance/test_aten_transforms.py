@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -16,9 +16,9 @@ from typing import Any, Literal, NamedTuple
 import pytest
 import torch
 from aten import Pair, pairs
+from samples import main_dtype, opinfos, variants
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
@@ -68,39 +68,27 @@ class Case(NamedTuple):
 
 
 @cache
-def by_callable() -> dict[int, Pair]:
-    return {id(pair.torch): pair for pair in pairs().values()}
-
-
-def variants(op: OpInfo) -> Iterator[tuple[str, Pair]]:
-    known = by_callable()
-    found = {"function": op.op, "method": op.get_method(), "in place": op.get_inplace()}
-    return ((kind, known[id(f)]) for kind, f in found.items() if id(f) in known)
-
-
-@cache
 def chosen() -> list[OpInfo]:
     """One OpInfo in eight, or all."""
-    ops = sorted((op for op in op_db if any(variants(op))), key=lambda op: str(op.full_name))
+    ops = sorted(opinfos().values(), key=lambda op: str(op.full_name))
     return ops if ALL else random.Random(SEED).sample(ops, OPS)
 
 
 @cache
 def cases() -> list[Case]:
     return [
-        Case(pair, kind, arguments)
+        Case(variant.pair, variant.kind, arguments)
         for op in chosen()
         for arguments in samples(op)
-        for kind, pair in variants(op)
+        for variant in variants(op)
+        if variant.kind != "out"
     ]
 
 
 def samples(op: OpInfo) -> list[Arguments]:
     """A few small ones."""
-    supported = op.supported_dtypes("cpu")
-    dtype = torch.float32 if torch.float32 in supported else min(supported, key=str)
     torch.manual_seed(SEED)
-    made = islice(op.sample_inputs("cpu", dtype), 20)
+    made = islice(op.sample_inputs("cpu", main_dtype(op)), 20)
     small = [s for s in made if sum(t.numel() for t in tensors(sample_arguments(s))) < LARGEST]
     few = random.Random(f"{SEED} {op.full_name}").sample(small, min(SAMPLES, len(small)))
     return [sample_arguments(sample) for sample in few]

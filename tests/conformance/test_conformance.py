@@ -6,7 +6,6 @@ import json
 import random
 import subprocess
 import sys
-from pathlib import Path
 
 import aten
 import conformance
@@ -105,7 +104,7 @@ def test_a_wrong_function_is_found(seed: int) -> None:
     assert sum(bool(verdict.difference) for verdict in verdicts) > 10
 
 
-def test_a_function_that_ends_the_process_is_named(tmp_path: Path) -> None:
+def test_a_function_that_ends_the_process_is_named() -> None:
     """As `ours` did it: the worker tells whose call was the last."""
     ended = conformance._ended(Task("made", "torch.add", 0, 5), 3, "ours", seed=1)
     assert ended == {"torch.add": {"different": ["3: torch.add: ends the process"]}}

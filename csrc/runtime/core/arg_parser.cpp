@@ -524,10 +524,6 @@ host::OptionalTensorRef PythonArgs::optionalTensor(int i) const {
   return isNone(i) ? host::OptionalTensorRef() : host::OptionalTensorRef(tensor(i));
 }
 
-TensorOrNumber PythonArgs::tensor_or_number(int i) const {
-  return host::is_tensor_exact(args_[i]) ? TensorOrNumber(tensor(i)) : tensor_or_number_slow(i);
-}
-
 OptionalTensorList PythonArgs::tensorlistOptional(int i) const {
   return is_absent(i) ? OptionalTensorList() : OptionalTensorList(tensorlist(i));
 }
@@ -673,7 +669,7 @@ std::optional<host::Stream> PythonArgs::streamOptional(int i) const {
   return optional(i, [&] { return stream(i); });
 }
 
-TensorOrNumber PythonArgs::tensor_or_number_slow(int i) const {
+TensorOrNumber PythonArgs::tensor_or_number(int i) const {
   if (host::is_tensor(args_[i])) {
     return TensorOrNumber(tensor(i));
   }

@@ -411,7 +411,6 @@ class PythonArgs {
   host::SymInt read_symint(int i, PyObject* object, Py_ssize_t element = -1) const;
   double read_double(int i, PyObject* object, Py_ssize_t element = -1) const;
   host::Scalar read_scalar(int i, PyObject* object, Py_ssize_t element = -1) const;
-  TensorOrNumber tensor_or_number_slow(int i) const;
   std::string_view read_string(int i) const;
   std::size_t list_size(int i) const;
   void read_ints(int i, std::span<int64_t> into) const;

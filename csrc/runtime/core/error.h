@@ -90,7 +90,8 @@ PyObject* call_boundary(Body body) {
 }  // namespace opbind
 
 // What stands between the two is the body of a lambda: it returns a new reference on every path, or
-// throws. C++ warnings raised inside become Python warnings after it.
+// throws. C++ warnings raised inside become Python warnings after it. Of what stands before, as the
+// function's parameters, it has copies, which it cannot change.
 #define HANDLE_TH_ERRORS return ::opbind::detail::call_boundary([=]() -> PyObject* {
 #define END_HANDLE_TH_ERRORS \
   });
