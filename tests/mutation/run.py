@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import filecmp
+import hashlib
 import json
 import os
 import random
@@ -139,7 +140,7 @@ def prepare() -> None:
         (TREE / ".venv").symlink_to(REPO / ".venv")
 
 
-def attempt(change: Change) -> Result:
+def attempt(change: Change, unchanged: dict[Path, str]) -> Result:
     started = time.monotonic()
     path = TREE / change.path
     original = path.read_text()
@@ -152,6 +153,8 @@ def attempt(change: Change) -> Result:
             outcome, suite = "equivalent", ""
         else:
             outcome, suite = judge(SUITES[path.parent.name])
+            if outcome == "survived" and objects() == unchanged:
+                outcome = "equivalent"
     finally:
         path.write_text(original)
     return Result(change, outcome, suite, round(time.monotonic() - started, 1))
@@ -167,6 +170,12 @@ def machine_code(path: Path) -> bytes | None:
         words[words.index("-o") + 1] = out.name
         done = subprocess.run(words, cwd=TREE / "build/demo", capture_output=True)
         return Path(out.name).read_bytes() if done.returncode == 0 else None
+
+
+def objects() -> dict[Path, str]:
+    """The digests of all that the tests have built: what a change of a header leaves as it was."""
+    built = (TREE / "build").rglob("*.o")
+    return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in built}
 
 
 def judge(suites: Mapping[str, list[str]]) -> tuple[str, str]:
@@ -214,9 +223,10 @@ def main() -> None:
     baseline, suite = judge(SUITES["core"])
     if baseline != "survived":
         sys.exit(f"without any change: {baseline} in {suite}")
+    unchanged = objects()
     results: list[Result] = []
     for change in changes(random.Random(arguments.seed)):
-        result = attempt(change)
+        result = attempt(change, unchanged)
         print(_line(result), flush=True)
         results.append(result)
         counted = [r for r in results if r.outcome in ("killed", "survived")]
