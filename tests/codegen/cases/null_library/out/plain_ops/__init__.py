@@ -3,10 +3,10 @@
 """Functions of the library plain."""
 
 import importlib as _importlib
+import importlib.machinery as _machinery
 import json as _json
 import pathlib as _pathlib
 import sys as _sys
-import sysconfig as _sysconfig
 
 
 def _built_for() -> dict[str, str]:
@@ -24,7 +24,8 @@ def _check_stamp() -> None:
     """Tell what the extension was built for if this is something else: loading it would crash."""
     here = {
         "python": f"{_sys.version_info.major}.{_sys.version_info.minor}",
-        "abi": _sysconfig.get_config_var("SOABI"),
+        # This Python's SOABI; sysconfig would take a millisecond to tell.
+        "abi": _machinery.EXTENSION_SUFFIXES[0].split(".")[1],
     }
     for key, value in _built_for().items():
         if here[key] != value:

@@ -3,22 +3,22 @@
 """Ops of their own."""
 
 import importlib as _importlib
+import importlib.machinery as _machinery
 import json as _json
 import pathlib as _pathlib
 import sys as _sys
-import sysconfig as _sysconfig
 
 
 def _check_interpreter() -> None:
     """Before torch is imported, which breaks down in a sub-interpreter."""
-    for name in ("_interpreters", "_xxsubinterpreters"):
-        try:
-            interpreters = _importlib.import_module(name)
-        except ImportError:
-            continue
-        if interpreters.get_current() != interpreters.get_main():
-            raise ImportError("own works in the main interpreter alone", name=__name__)
+    try:
+        interpreters = _importlib.import_module(
+            "_interpreters" if _sys.version_info >= (3, 13) else "_xxsubinterpreters"
+        )
+    except ImportError:
         return
+    if interpreters.get_current() != interpreters.get_main():
+        raise ImportError("own works in the main interpreter alone", name=__name__)
 
 
 _check_interpreter()
@@ -45,7 +45,8 @@ def _check_stamp() -> None:
     here = {
         "torch": str(_torch.__version__),
         "python": f"{_sys.version_info.major}.{_sys.version_info.minor}",
-        "abi": _sysconfig.get_config_var("SOABI"),
+        # This Python's SOABI; sysconfig would take a millisecond to tell.
+        "abi": _machinery.EXTENSION_SUFFIXES[0].split(".")[1],
     }
     for key, value in _built_for().items():
         if here[key] != value:
