@@ -189,3 +189,32 @@ def test_a_tensor_that_fails_while_it_is_described(error: type[BaseException]) -
     if error is KeyError:
         text = "describe(): argument 'prefix' (position 2) must be str, not a tensor"
         assert str(raised.value) == text
+
+
+ASKED: dict[str, Callable[[torch.Tensor], Any]] = {
+    "number": lambda value: demo_ops.clamp(X, max=1, min=value),
+    "number in place of a tensor": lambda value: demo_ops.add(X, X, alpha=value),
+    "int": lambda value: demo_ops.sum(X, value),
+    "int in a list": lambda value: demo_ops.sum(X, [0, value]),
+}
+
+
+@pytest.mark.parametrize("call", ASKED)
+def test_what_a_tensor_raises_whose_dimension_is_asked(call: str) -> None:
+    """A tensor stands for a number if it has no dimension; torch passes it on as well."""
+    for error in ERRORS:
+        raised = error("why", 1)
+
+        def act(raised: BaseException = raised) -> None:
+            raise raised
+
+        value = Sizes()
+        scene.act = act
+        try:
+            ASKED[call](value)
+        except BaseException as got:
+            assert got is raised
+        else:
+            pytest.fail("the call went through")
+        finally:
+            scene.act = object

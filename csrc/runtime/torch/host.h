@@ -318,21 +318,21 @@ void lazy_init(std::optional<Device> device);
 enum class NumberKind : std::uint8_t { not_number, boolean, integer, floating, complex };
 
 namespace detail {
-NumberKind number_kind_slow(PyObject* object) noexcept;
+NumberKind number_kind_slow(PyObject* object);
 }
 
 /// What kind of number an object is: Python's own, NumPy's scalars (np.bool_ is a boolean;
 /// timedelta64 is none), torch's SymInt, SymFloat and SymBool, and tensors with no dimension that
 /// require no grad, by their dtype. `__index__` and `__float__` of other types are not looked at.
-/// Never fails, and never imports NumPy.
-inline NumberKind number_kind(PyObject* object) noexcept {
+/// Never imports NumPy. Throws what a subclass that says its sizes in Python raises, as python_error.
+inline NumberKind number_kind(PyObject* object) {
   if (PyFloat_Check(object)) return NumberKind::floating;
   if (PyBool_Check(object)) return NumberKind::boolean;
   if (PyLong_Check(object)) return NumberKind::integer;
   return detail::number_kind_slow(object);
 }
 
-inline bool is_scalar(PyObject* object) noexcept {
+inline bool is_scalar(PyObject* object) {
   return number_kind(object) != NumberKind::not_number;
 }
 /// Of any object with a number_kind. Keeps the imaginary part and all 64 bits of an int or of an

@@ -66,16 +66,9 @@ PyObject* wrap_symbolic(const Scalar& scalar) {
 
 }  // namespace
 
-NumberKind detail::number_kind_slow(PyObject* object) noexcept {
+NumberKind detail::number_kind_slow(PyObject* object) {
   if (PyComplex_Check(object)) return NumberKind::complex;
-  if (is_tensor(object)) {
-    try {
-      return tensor_kind(unpack(object));
-    } catch (const std::exception&) {  // a subclass with a size policy of its own may refuse
-      PyErr_Clear();
-      return NumberKind::not_number;
-    }
-  }
+  if (is_tensor(object)) return tensor_kind(unpack(object));
   PyTypeObject* const type = Py_TYPE(object);
   const NumberKind kind = numpy_kind(type);
   return kind != NumberKind::not_number ? kind : symbolic_kind(type);
