@@ -646,11 +646,12 @@ PyObject* THPVariable_linspace(PyObject* module, PyObject* const* args, Py_ssize
   if (r.has_torch_function()) {
     return handle_torch_function(r, module, "torch._C._VariableFunctions", "linspace");
   }
-  host::lazy_init(r.deviceOptional(6));
+  host::lazy_init(host::device_or_default(r.deviceOptional(6)));
   if (r.isNone(3)) {
     return THPVariable_Wrap(host::set_requires_grad(
         dispatch_linspace(r.scalar(0), r.scalar(1), r.toInt64(2), r.scalartypeOptional(4),
-                          r.layoutOptional(5), r.deviceOptional(6), r.toBoolOptional(7)),
+                          r.layoutOptional(5), host::device_or_default(r.deviceOptional(6)),
+                          r.toBoolOptional(7)),
         r.toBool(8)));
   }
   host::check_out_options(r.tensor(3), r.scalartypeOptional(4), r.layoutOptional(5),

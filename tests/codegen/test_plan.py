@@ -112,8 +112,25 @@ def test_the_order_of_a_factorys_arguments() -> None:
         ["input", "memory_format", "dtype", "layout", "device", "pin_memory", "requires_grad"]
     )
     assert signature.call.result is ResultKind.WRAP
-    assert (signature.device_index, signature.call.requires_grad_index) == (4, 6)
+    assert (signature.device, signature.call.requires_grad_index) == (
+        "r.deviceOptional(4)",
+        6,
+    )
     assert signature.call.target_arguments[-1] == "memory_format"
+
+
+@pytest.mark.parametrize("name", ["zeros", "new_zeros", "zeros_like"])
+def test_torchs_factories_tell_the_default_device(name: str) -> None:
+    tensor = "" if name == "zeros" else "Tensor self, "
+    schema = (
+        f"{name}({tensor}int[] size, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None) -> Tensor"
+    )
+    (signature,) = function(funcs([schema])).signatures
+    given = f"r.deviceOptional({4 if tensor else 3})"
+    expected = given if tensor else f"host::device_or_default({given})"
+    assert signature.device == expected
+    assert signature.call.expressions[-2] == expected
 
 
 def test_tensor_options_of_an_op_that_makes_nothing_stay_where_they_are() -> None:

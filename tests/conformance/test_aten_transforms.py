@@ -38,7 +38,6 @@ DIFFERENT: dict[str, str] = {
     "torch.conj": _CONJ,
     "torch.Tensor.conj": _CONJ,
 }
-DEVICE_LEFT_OUT = "torch tells the op the device where none is given, aten_ops tells it none"
 NOT_TRACED = (
     "torch.compile traces torch's functions alone: any other of a C module breaks the graph"
 )
@@ -430,8 +429,8 @@ def test_a_default_device(kwargs: dict[str, Any]) -> None:
     assert found == {}
 
 
-@pytest.mark.xfail(reason=DEVICE_LEFT_OUT)
 def test_dispatched_factories() -> None:
+    """A mode sees what the op is told: the default device, too."""
     found = {}
     for name, args in FACTORIES.items():
         pair = pairs()[name]

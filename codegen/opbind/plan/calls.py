@@ -146,11 +146,25 @@ class Binding(NamedTuple):
         outs = self.one.outs
         if argument in outs and len(outs) > 1:
             return f"out[{outs.index(argument)}]"
+        if argument.name == "device" and self.has_default_device:
+            return self.device
         place = self.given_place(argument)
         if self.parameters[place].takes_numbers:
             return f"r.{row.accessor_number}({place})"
         accessor = (is_written(argument) and row.accessor_written) or row.accessor_with(size)
         return f"r.{accessor}({place})"
+
+    @property
+    def has_default_device(self) -> bool:
+        return self.base.is_factory and torch_profile.takes_default_device(self.base.op)
+
+    @property
+    def device(self) -> str:
+        """How a factory's device is read; '' of other functions."""
+        if not self.base.is_factory:
+            return ""
+        given = f"r.deviceOptional({self.place('device')})"
+        return f"host::device_or_default({given})" if self.has_default_device else given
 
     def given_place(self, argument: Argument) -> int:
         name = argument.name

@@ -181,8 +181,8 @@ class Signature(NamedTuple):
     out_call: Call | None = None
     # Place of `out` among the parameters; -1 where there is none.
     out_index: int = -1
-    # Place of a factory's device; -1 in other signatures.
-    device_index: int = -1
+    # How a factory's device is read; '' in other signatures.
+    device: str = ""
     stub_return: str = "None"
     varargs_int_list: bool = False
     # Deprecated: tried last, and not shown in messages.

@@ -127,7 +127,7 @@ class _SignatureMaker:
             call=self._call(binding),
             out_call=self._call(calls.Binding(out, base, parameters)) if out else None,
             out_index=binding.place(out_parameter(outs, False).name) if outs else -1,
-            device_index=binding.place("device") if base.is_factory else -1,
+            device=binding.device,
             stub_return=_stub_return(returns, is_given=bool(given)),
             varargs_int_list=_takes_varargs(positional[base.entry.is_method :]),
         )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .. import typemap
 from ..model import Argument, Op, OptionalType, Schema
-from . import names, torch_data
+from . import names, torch_data, torch_profile
 from .data import Parameter
 from .entries import Entry
 
@@ -172,10 +172,10 @@ def _is_option(argument: Argument, name: str, type_: str) -> bool:
 
 def _is_factory(entry: Entry) -> bool:
     """As torch has it: it makes a tensor from none, or one like another."""
-    base, category = entry.schema.name.base, entry.op.category_override
+    category = entry.op.category_override
     if category:
         return category in ("factory", "new", "like")
-    if base.startswith("new_") or base.endswith("_like"):
+    if torch_profile.is_like_another(entry.op):
         return True
     rows = (typemap.find(a.type) for a in entry.schema.arguments)
     takes_tensor = any(row is not None and row.is_tensor_like for row in rows)

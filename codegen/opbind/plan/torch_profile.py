@@ -56,6 +56,18 @@ def takes_numbers(op: Op) -> bool:
     return op.schema.name.base in torch_data.NUMBERS_AS_TENSORS
 
 
+def is_like_another(op: Op) -> bool:
+    """Whether a factory makes a tensor like one that it is given."""
+    base = op.schema.name.base
+    return base.startswith("new_") or base.endswith("_like")
+
+
+def takes_default_device(op: Op) -> bool:
+    """Whether a factory's binding fills in the device that torch has for tensors without one."""
+    is_like = op.category_override in ("new", "like") or is_like_another(op)
+    return not (op.is_own or is_like)
+
+
 def gives_self(op: Op) -> bool:
     """Whether the function returns its first argument, the op returning nothing."""
     return op.schema.name.base.startswith(torch_data.GIVES_SELF)

@@ -49,8 +49,8 @@ class SignatureView(NamedTuple):
     signature_row: str
     # What the statements of the entry point begin with.
     margin: str
-    has_device: bool
-    device_index: int
+    # How a factory's device is read, or ''.
+    device: str
     # Whether `out` decides between two ops.
     has_out_choice: bool
     out_index: int
@@ -247,8 +247,7 @@ def _signature(function: Function, index: int, signature: Signature) -> Signatur
         ),
         signature_row=_signature_row(name, signature),
         margin=margin,
-        has_device=signature.device_index >= 0,
-        device_index=signature.device_index,
+        device=signature.device,
         has_out_choice=signature.out_call is not None,
         out_index=signature.out_index,
         out_check=_out_check(last, len(margin)),

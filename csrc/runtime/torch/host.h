@@ -310,6 +310,13 @@ Stream unpack_stream(PyObject* object);
 /// Always a torch.Stream, as from torch's own functions.
 PyObject* wrap_stream(const Stream& stream);
 
+/// The device of a tensor that torch's factory functions make: their bindings tell it to the op,
+/// which a mode sees. torch.set_default_tensor_type is behind it; torch.device as a context, and
+/// torch.set_default_device, are modes of `__torch_function__`.
+inline Device device_or_default(std::optional<Device> device) {
+  return device.has_value() ? *device : torch::tensors::get_default_device();
+}
+
 /// Initializes the device's runtime if its type has a lazy one; nothing for CPU and meta.
 void lazy_init(std::optional<Device> device);
 
@@ -324,7 +331,8 @@ NumberKind number_kind_slow(PyObject* object);
 /// What kind of number an object is: Python's own, NumPy's scalars (np.bool_ is a boolean;
 /// timedelta64 is none), torch's SymInt, SymFloat and SymBool, and tensors with no dimension that
 /// require no grad, by their dtype. `__index__` and `__float__` of other types are not looked at.
-/// Never imports NumPy. Throws what a subclass that says its sizes in Python raises, as python_error.
+/// Never imports NumPy. Throws what a subclass that says its sizes in Python raises, as
+/// python_error.
 inline NumberKind number_kind(PyObject* object) {
   if (PyFloat_Check(object)) return NumberKind::floating;
   if (PyBool_Check(object)) return NumberKind::boolean;
@@ -332,9 +340,7 @@ inline NumberKind number_kind(PyObject* object) {
   return detail::number_kind_slow(object);
 }
 
-inline bool is_scalar(PyObject* object) {
-  return number_kind(object) != NumberKind::not_number;
-}
+inline bool is_scalar(PyObject* object) { return number_kind(object) != NumberKind::not_number; }
 /// Of any object with a number_kind. Keeps the imaginary part and all 64 bits of an int or of an
 /// unsigned one; throws std::overflow_error for an int beyond those. Symbolic numbers stay
 /// symbolic.

@@ -110,3 +110,8 @@ void device_lazy_init(at::DeviceType type);
 
 }  // namespace utils
 }  // namespace torch
+
+namespace torch::tensors {
+/// Of the tensor type that torch.set_default_tensor_type names; without an index.
+at::Device get_default_device();
+}  // namespace torch::tensors

@@ -655,11 +655,12 @@ PyObject* THPVariable_fft_fftfreq(PyObject* module, PyObject* const* args, Py_ss
   if (r.has_torch_function()) {
     return handle_torch_function(r, module, "torch._C._VariableFunctions", "fft_fftfreq");
   }
-  host::lazy_init(r.deviceOptional(5));
+  host::lazy_init(host::device_or_default(r.deviceOptional(5)));
   if (r.isNone(2)) {
     return THPVariable_Wrap(host::set_requires_grad(
         dispatch_fft_fftfreq(r.toInt64(0), r.toDouble(1), r.scalartypeOptional(3),
-                             r.layoutOptional(4), r.deviceOptional(5), r.toBoolOptional(6)),
+                             r.layoutOptional(4), host::device_or_default(r.deviceOptional(5)),
+                             r.toBoolOptional(6)),
         r.toBool(7)));
   }
   host::check_out_options(r.tensor(2), r.scalartypeOptional(3), r.layoutOptional(4),
