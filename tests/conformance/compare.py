@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from graph import graph
 
 Call = Callable[[], Any]
 
@@ -22,6 +23,7 @@ UNINITIALISED = (
     *("empty", "empty_like", "empty_permuted", "empty_quantized", "empty_strided", "new_empty"),
     *("new_empty_strided", "resize_", "resize_as_", "_resize_output_", "_empty_affine_quantized"),
     *("_empty_per_channel_affine_quantized", "_efficientzerotensor", "resize_as_sparse_"),
+    "_make_dep_token",
 )
 
 
@@ -32,34 +34,50 @@ TRIES = 10
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A call's result or exception, with the arguments that it may have changed."""
+    """A call's result or exception, with what it may have changed."""
 
     arguments: tuple[Any, ...]
     value: Any = None
     error: BaseException | None = None
+    state: tuple[Any, ...] = ()
 
 
 def outcome(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Outcome:
     """Calls with random numbers that are always the same."""
     arguments = tuple(flat((args, kwargs)))
-    torch.manual_seed(0)
-    with warnings.catch_warnings():
+    # torch.manual_seed remembers a stack for each device that is not there, for later.
+    torch.default_generator.manual_seed(0)
+    # A mode that the call leaves changed ends here.
+    with warnings.catch_warnings(), torch.set_grad_enabled(True):
         warnings.simplefilter("ignore")
         try:
-            return Outcome(arguments, function(*args, **kwargs))
-        except Exception as error:
-            return Outcome(arguments, error=error)
+            value, error = function(*args, **kwargs), None
+        except Exception as raised:
+            value, error = None, raised
+        return Outcome(arguments, value, error, _state())
 
 
-def is_unsure(function: Callable[..., Any], make: Call, theirs: Outcome) -> bool:
-    """Whether torch's function does not give the same each time, on arguments that `make` gives."""
+def _state() -> tuple[Any, ...]:
+    """What functions should leave as it is, but for the random numbers that they use."""
+    modes = (torch.is_grad_enabled(), torch.is_inference_mode_enabled())
+    return (*modes, torch.get_default_dtype(), torch.get_rng_state())
+
+
+def is_unsure(function: Callable[..., Any], make: Call, theirs: Outcome, ours: Outcome) -> bool:
+    """Whether values alone differ, and torch's own are not the same each time.
+
+    `make` gives the arguments.
+    """
+    if difference(theirs, ours, values=False):
+        return False
     kept = []
     for i in range(TRIES):
         # Memory that others had, in other places.
         kept.append(torch.full((7 * i + 1,), float(i)))
         with contextlib.suppress(RuntimeError):
             _fill_freed_memory(theirs.value, i + 1)
-        if difference(theirs, outcome(function, *make())):
+        again = outcome(function, *make())
+        if difference(theirs, again) and not difference(theirs, again, values=False):
             return True
     return False
 
@@ -127,6 +145,8 @@ def _copied_tensor(tensor: torch.Tensor, storages: dict[int, Any]) -> torch.Tens
     if tensor.requires_grad:
         copy.requires_grad_()
         copy = copy if tensor.is_leaf else copy.clone()
+    if isinstance(tensor, torch.nn.Parameter):
+        copy = torch.nn.Parameter(copy.detach(), tensor.requires_grad)
     storages[id(tensor)] = copy
     return copy
 
@@ -141,24 +161,25 @@ def _is_odd(tensor: torch.Tensor) -> bool:
 def difference(theirs: Outcome, ours: Outcome, *, values: bool = True) -> str:
     """The first difference in words, or ''."""
     try:
-        return _difference(theirs, ours, values)
+        return next(_differences(theirs, ours, values), "")
     except Exception as error:
-        # Such as a tensor of vmap's outside of it: nothing can be asked of it.
-        return "" if type(theirs.value) is type(ours.value) else f"not to compare: {error}"
+        return f"not to compare: {error}"
 
 
-def _difference(theirs: Outcome, ours: Outcome, values: bool) -> str:
+def _differences(theirs: Outcome, ours: Outcome, values: bool) -> Iterator[str]:
     if theirs.error is not None or ours.error is not None:
-        return _error_difference(theirs, ours)
-    found = next(_value_differences(theirs.value, ours.value, values), "")
-    if found:
-        return f"result: {found}"
-    found = next(_identity_differences(theirs, ours), "")
-    if found:
-        return found
+        if text := _error_difference(theirs, ours):
+            yield text
+    else:
+        found = _value_differences(theirs.value, ours.value, values)
+        yield from (f"result: {text}" for text in found)
+        yield from _identity_differences(theirs, ours)
+        yield from _graph_differences(theirs, ours)
     changed = _value_differences(list(theirs.arguments), list(ours.arguments), values)
-    found = next(changed, "")
-    return f"arguments afterwards: {found}" if found else ""
+    yield from (f"arguments afterwards: {text}" for text in changed)
+    if values:
+        found = _value_differences(theirs.state, ours.state, values)
+        yield from (f"modes and random numbers afterwards: {text}" for text in found)
 
 
 def _error_difference(theirs: Outcome, ours: Outcome) -> str:
@@ -191,17 +212,26 @@ def _value_differences(a: Any, b: Any, values: bool) -> Iterator[str]:
 
 
 def _same_value(a: Any, b: Any) -> bool:
-    """Of objects without an equality of their own it is enough that they have one type."""
+    if a is b:
+        return True
     if isinstance(a, float) and math.isnan(a):
         return math.isnan(b)
     if isinstance(a, complex):
         return _same_value(a.real, b.real) and _same_value(a.imag, b.imag)
-    if isinstance(a, (bool, int, float, str, bytes, torch.dtype, torch.device, torch.Size)):
-        return bool(a == b) and repr(a) == repr(b)
-    return True
+    if isinstance(a, np.ndarray):
+        return bool(a.dtype == b.dtype and a.tobytes() == b.tobytes())
+    if isinstance(a, torch.Generator):
+        return torch.equal(a.get_state(), b.get_state())
+    if isinstance(a, torch.UntypedStorage):
+        return bytes(a) == bytes(b)
+    return bool(a == b) and repr(a) == repr(b)
 
 
 def _tensor_differences(a: torch.Tensor, b: torch.Tensor, values: bool) -> Iterator[str]:
+    if torch._C._functorch.is_functorch_wrapped_tensor(a):
+        # Of vmap, outside of it: such a tensor answers to nothing else.
+        yield from _unwrapped_differences(a, b, values)
+        return
     for name, get in _PROPERTIES.items():
         x, y = get(a), get(b)
         if x != y:
@@ -213,17 +243,41 @@ def _tensor_differences(a: torch.Tensor, b: torch.Tensor, values: bool) -> Itera
             yield "other values"
 
 
-def _strides(tensor: torch.Tensor) -> Any:
-    is_dense = tensor.layout == torch.strided and not tensor.is_nested
-    return tensor.stride() if is_dense else None
+def _unwrapped_differences(a: torch.Tensor, b: torch.Tensor, values: bool) -> Iterator[str]:
+    levels = [torch._C._functorch.maybe_get_level(tensor) for tensor in (a, b)]
+    if levels[0] != levels[1]:
+        yield f"level {levels[0]} / {levels[1]}"
+        return
+    x, y = (torch._C._functorch.get_unwrapped(tensor) for tensor in (a, b))
+    yield from _tensor_differences(x, y, values)
+
+
+def _is_dense(tensor: torch.Tensor) -> bool:
+    return tensor.layout == torch.strided and not tensor.is_nested
+
+
+def _shape(tensor: torch.Tensor) -> Any:
+    if tensor.layout == torch.jagged:
+        return tensor.dim()
+    return tensor._nested_tensor_size().tolist() if tensor.is_nested else tuple(tensor.shape)
+
+
+def _quantization(tensor: torch.Tensor) -> Any:
+    if not tensor.is_quantized:
+        return None
+    if tensor.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric):
+        return tensor.qscheme(), tensor.q_scale(), tensor.q_zero_point()
+    channels = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
+    return tensor.qscheme(), tensor.q_per_channel_axis(), *(c.tolist() for c in channels)
 
 
 _PROPERTIES: dict[str, Callable[[torch.Tensor], Any]] = {
     "dtype": lambda t: t.dtype,
     "nestedness": lambda t: t.is_nested,
-    "shape": lambda t: t._nested_tensor_size().tolist() if t.is_nested else tuple(t.shape),
     "layout": lambda t: t.layout,
-    "strides": _strides,
+    "shape": _shape,
+    "strides": lambda t: t.stride() if _is_dense(t) else None,
+    "storage offset": lambda t: t.storage_offset() if _is_dense(t) else None,
     "device": lambda t: t.device,
     "requires_grad": lambda t: t.requires_grad,
     "is_leaf": lambda t: t.is_leaf,
@@ -231,14 +285,22 @@ _PROPERTIES: dict[str, Callable[[torch.Tensor], Any]] = {
     "conjugate": lambda t: t.is_conj(),
     "negative": lambda t: t.is_neg(),
     "is_view": lambda t: t._is_view(),
-    "quantization": lambda t: t.qscheme() if t.is_quantized else None,
+    "is_inference": lambda t: t.is_inference(),
+    "version": lambda t: None if t.is_inference() else t._version,
+    "has grad": lambda t: t.is_leaf and t.grad is not None,
+    "coalesced": lambda t: t.is_coalesced() if t.layout == torch.sparse_coo else None,
+    "quantization": _quantization,
 }
 
 
 def _parts(tensor: torch.Tensor) -> list[torch.Tensor]:
     """Plain tensors that hold its values."""
+    if tensor.layout == torch.jagged:
+        return [tensor.values(), tensor.offsets()]  # type: ignore[attr-defined]
     if tensor.is_nested:
         return list(tensor.unbind())
+    if tensor.layout == torch._mkldnn:  # type: ignore[attr-defined]
+        return [tensor.to_dense()]
     if tensor.is_quantized:
         return [tensor.int_repr()]
     if tensor.layout == torch.sparse_coo:
@@ -269,7 +331,7 @@ def _same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 def _identity_differences(theirs: Outcome, ours: Outcome) -> Iterator[str]:
-    """Which results are arguments, and which share memory with one."""
+    """Which results are arguments or each other, and which share memory."""
     for name, relate in (("identity", _same_object), ("memory", _same_memory)):
         a, b = _relations(theirs, relate), _relations(ours, relate)
         if a != b:
@@ -277,21 +339,38 @@ def _identity_differences(theirs: Outcome, ours: Outcome) -> Iterator[str]:
 
 
 def _relations(one: Outcome, relate: Callable[[Any, Any], bool]) -> list[tuple[int, int]]:
-    results = list(flat(tuple(one.value) if isinstance(one.value, tuple) else one.value))
-    arguments = [a for a in one.arguments if isinstance(a, torch.Tensor)]
-    return [(i, j) for i, r in enumerate(results) for j, a in enumerate(arguments) if relate(r, a)]
+    results = _results(one)
+    others = [*results, *(a for a in one.arguments if isinstance(a, torch.Tensor))]
+    pairs = ((i, j) for i in range(len(results)) for j in range(i + 1, len(others)))
+    return [(i, j) for i, j in pairs if relate(results[i], others[j])]
 
 
-def _same_object(result: Any, argument: Any) -> bool:
-    return result is argument
+def _results(one: Outcome) -> list[Any]:
+    return list(flat(tuple(one.value) if isinstance(one.value, tuple) else one.value))
 
 
-def _same_memory(result: Any, argument: Any) -> bool:
-    if not isinstance(result, torch.Tensor) or _has_no_storage(result) or _has_no_storage(argument):
+def _graph_differences(theirs: Outcome, ours: Outcome) -> Iterator[str]:
+    for i, (a, b) in enumerate(zip(_results(theirs), _results(ours), strict=True)):
+        if isinstance(a, torch.Tensor) and a.requires_grad:
+            nodes = zip(graph(a, theirs.arguments), graph(b, ours.arguments), strict=False)
+            yield from (f"graph of result {i}: {x} / {y}" for x, y in nodes if x != y)
+
+
+def _same_object(result: Any, other: Any) -> bool:
+    return isinstance(result, torch.Tensor) and result is other
+
+
+def _same_memory(result: Any, other: Any) -> bool:
+    if not (_has_storage(result) and _has_storage(other)):
         return False
-    address = result.untyped_storage().data_ptr()
-    return address != 0 and address == argument.untyped_storage().data_ptr()
+    addresses = [tensor.untyped_storage().data_ptr() for tensor in (result, other)]
+    return bool(addresses[0] != 0 and addresses[0] == addresses[1])
 
 
-def _has_no_storage(tensor: torch.Tensor) -> bool:
-    return tensor.layout != torch.strided or tensor.is_meta or not torch._C._has_storage(tensor)
+def _has_storage(value: Any) -> bool:
+    return (
+        isinstance(value, torch.Tensor)
+        and value.layout == torch.strided
+        and not value.is_meta
+        and bool(torch._C._has_storage(value))
+    )

@@ -17,20 +17,28 @@ import resource
 import select
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, suppress
 from dataclasses import asdict
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from tempfile import NamedTemporaryFile, TemporaryDirectory
+from tempfile import NamedTemporaryFile, TemporaryDirectory, TemporaryFile
+from threading import Lock
 from typing import Any, NamedTuple
 
 REPO = Path(__file__).parents[2]
 SEED = 20261130
 # A call that takes longer is given up.
 PATIENCE = 120
+# So long torch alone has to end a process as a worker was ended.
+REPLAY = 120
 MEMORY = 12 << 30
+PAGE = REPO / "docs/conformance.md"
+# Of a printed value.
+LENGTH = 300
 
 
 # Of this folder and of tests/codegen, as pytest has them.
@@ -58,8 +66,7 @@ class Task(NamedTuple):
 
 def work(progress: Path, seed: int) -> None:
     """Does the tasks on standard input; a line of JSON for each."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _limit()
     import torch
 
     torch.set_num_threads(1)
@@ -69,9 +76,30 @@ def work(progress: Path, seed: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     with progress.open("r+") as where:
         for line in tasks:
-            task = Task(*json.loads(line))
-            done = _samples(task) if task.kind == "samples" else _made(task, seed, where)
+            done = _answer(Task(*json.loads(line)), seed, where)
             print(json.dumps(done), file=out, flush=True)
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _answer(task: Task, seed: int, where: Any) -> dict[str, Any]:
+    """An exception is an answer too: the worker goes on."""
+    try:
+        return _samples(task) if task.kind == "samples" else _made(task, seed, where)
+    except Exception as error:
+        return _lost(task, None, _raised(error))
+
+
+def _lost(task: Task, number: int | None, what: str) -> dict[str, Any]:
+    text = what if number is None else f"{number}: {what}"
+    return {task.name: {"lost": [text]}}
+
+
+def _raised(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _samples(task: Task) -> dict[str, Any]:
@@ -82,23 +110,35 @@ def _samples(task: Task) -> dict[str, Any]:
 
 def _made(task: Task, seed: int, where: Any) -> dict[str, Any]:
     from aten import pairs
+
+    pair = pairs()[task.name]
+    found: dict[str, Any] = {"calls": 0, "succeeded": 0, "same": 0, "rules": {}}
+    found.update(different=[], unsure=[], lost=[])
+    for number in range(task.first, task.last):
+        try:
+            _count(found, pair, seed, number, where)
+        except Exception as error:
+            found["lost"].append(f"{number}: {_raised(error)}")
+    return {task.name: found}
+
+
+def _count(found: dict[str, Any], pair: Any, seed: int, number: int, where: Any) -> None:
+    """One call more."""
     from judge import judge
     from made import call
 
-    pair = pairs()[task.name]
-    found: dict[str, Any] = {"calls": 0, "succeeded": 0, "same": 0, "rules": {}, "different": []}
-    for number in range(task.first, task.last):
-        made = call(pair, seed, number)
-        verdict = judge(pair, made, partial(_tell, where, number))
-        found["calls"] += 1
-        found["succeeded"] += verdict.succeeded
-        found["same"] += not verdict.difference
-        if verdict.rule:
-            found["rules"][verdict.rule] = found["rules"].get(verdict.rule, 0) + 1
-        elif verdict.difference:
-            text = f"{number}: {task.name}{made.text}: {verdict.difference}"
-            found["different"].append(text)
-    return {task.name: found}
+    made = call(pair, seed, number)
+    verdict = judge(pair, made, partial(_tell, where, number))
+    found["calls"] += 1
+    found["succeeded"] += verdict.succeeded
+    found["same"] += not (verdict.difference or verdict.unsure)
+    place = f"{number}: {pair.name}{made.text}"
+    if verdict.unsure:
+        found["unsure"].append(f"{place}: {verdict.unsure}")
+    elif verdict.rule:
+        found["rules"][verdict.rule] = found["rules"].get(verdict.rule, 0) + 1
+    elif verdict.difference:
+        found["different"].append(f"{place}: {verdict.difference}")
 
 
 def _tell(where: Any, number: int, whose: str) -> None:
@@ -111,44 +151,83 @@ def _tell(where: Any, number: int, whose: str) -> None:
 # --- in the process that counts -------------------------------------------------------------------
 
 
-class Worker:
-    """A process that does tasks, and is replaced when it ends with one."""
+class Ended(Exception):
+    """Nothing is to be started any more."""
+
+
+class Processes:
+    """Those that were started: `end` kills all of them, and no other can start after it."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
+        self.lock = Lock()
+        self.running: list[subprocess.Popen[str]] = []
+        self.has_ended = False
+
+    def start(self, arguments: Sequence[str], folder: str, **files: Any) -> subprocess.Popen[str]:
+        """This script, with these arguments, in that folder."""
+        script = str(Path(__file__).resolve())
+        command = [sys.executable, script, "--seed", str(self.seed), *arguments]
+        env = {**os.environ, **ENVIRONMENT}
+        with self.lock:
+            if self.has_ended:
+                raise Ended
+            process = subprocess.Popen(command, text=True, cwd=folder, env=env, **files)
+            # The pipes of one that ended are closed with it.
+            self.running = [one for one in self.running if one.poll() is None]
+            self.running.append(process)
+        return process
+
+    def end(self) -> None:
+        with self.lock:
+            self.has_ended = True
+            for process in self.running:
+                process.kill()
+
+
+class Worker:
+    """A process that does tasks, and is replaced when it ends with one."""
+
+    def __init__(self, processes: Processes) -> None:
+        self.processes = processes
         # Open as long as the worker is there.
         self.progress = NamedTemporaryFile("w+")  # noqa: SIM115
+        # To append, so that it can be emptied below the process that writes it.
+        self.errors = TemporaryFile("a+", errors="replace")  # noqa: SIM115
         # torch.from_file makes files.
         self.folder = TemporaryDirectory()
+        self.is_late = False
         self.process = self._start()
 
     def _start(self) -> subprocess.Popen[str]:
-        script = str(Path(__file__).resolve())
-        command = [sys.executable, script, "--seed", str(self.seed), "--worker"]
-        return subprocess.Popen(
-            [*command, self.progress.name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            cwd=self.folder.name,
-            env={**os.environ, **ENVIRONMENT},
-        )
+        arguments = ["--worker", self.progress.name]
+        pipe = subprocess.PIPE
+        files = {"stdin": pipe, "stdout": pipe, "stderr": self.errors}
+        return self.processes.start(arguments, self.folder.name, **files)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.progress.close()
+        self.errors.close()
+        self.folder.cleanup()
 
     def do(self, task: Task) -> Iterator[dict[str, Any]]:
         """What came of the task, in parts where the process ended meanwhile."""
         while True:
-            self.progress.truncate(0)
             answer = self._ask(task)
             if answer:
                 yield json.loads(answer)
                 return
-            number, whose = self._last_call()
+            (number, whose), what = self._last_call(), self._end()
             self.process = self._start()
-            yield _ended(task, number, whose, self.seed)
-            # What stands before the call that ended it was lost.
-            if task.kind == "samples" or number is None:
+            if self.is_late or number is None:
+                yield _lost(task, number, what)
+            else:
+                yield _ended(task, number, whose, self.processes)
+            if number is None:
                 return
+            # What stands before the call that ended it was lost.
             if number > task.first:
                 yield from self.do(task._replace(last=number))
             task = task._replace(first=number + 1)
@@ -156,79 +235,124 @@ class Worker:
                 return
 
     def _ask(self, task: Task) -> str:
+        """'' where the process ended before it had answered."""
         assert self.process.stdin is not None and self.process.stdout is not None
+        self.progress.truncate(0)
+        self.errors.truncate(0)
+        self.is_late = False
         try:
             self.process.stdin.write(json.dumps(task) + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
             return ""
+        self._wait(task)
+        answer = self.process.stdout.readline()
+        return answer if answer.endswith("\n") else ""
+
+    def _wait(self, task: Task) -> None:
+        """Until there is an answer, or the call being made is given up."""
+        assert self.process.stdout is not None
         before = None
         while not select.select([self.process.stdout], [], [], PATIENCE)[0]:
             now = self._last_call()
             if now == before and task.kind == "made":
+                self.is_late = True
                 self.process.kill()
             before = now
-        return self.process.stdout.readline()
 
     def _last_call(self) -> tuple[int | None, str]:
         words = Path(self.progress.name).read_text().strip("\0 ").split()
         return (int(words[0]), words[1]) if len(words) == 2 else (None, "")
 
-
-def _ended(task: Task, number: int | None, whose: str, seed: int) -> dict[str, Any]:
-    if number is None or (whose == "ours" and not _ends_torch(task.name, number, seed)):
-        return {task.name: {"different": [f"{number}: {task.name}: ends the process"]}}
-    return {task.name: {"ended by torch": 1}}
-
-
-def _ends_torch(name: str, number: int, seed: int) -> bool:
-    """Whether the call ends a process that makes it by torch alone: it need not do so at once."""
-    command = [sys.executable, __file__, "--seed", str(seed), "--torch", name, str(number)]
-    done = subprocess.run(command, capture_output=True, env={**os.environ, **ENVIRONMENT})
-    return done.returncode < 0
+    def _end(self) -> str:
+        """How the process ended, with the last that it said."""
+        if self.is_late:
+            return f"takes longer than {PATIENCE} s"
+        code = self.process.wait()
+        self.errors.seek(0)
+        said = self.errors.read().strip().splitlines()
+        return ": ".join([f"ends the process with {code}", *said[-1:]])
 
 
-def _only_torch(name: str, number: int, seed: int) -> None:
+def _ended(task: Task, number: int, whose: str, processes: Processes) -> dict[str, Any]:
+    if _ends_torch(task, number, whose, processes):
+        return {task.name: {"ended by torch": 1}}
+    text = f"{number}: {task.name}: ends the process, torch alone does not ({whose})"
+    return {task.name: {"different": [text]}}
+
+
+def _ends_torch(task: Task, number: int, whose: str, processes: Processes) -> bool:
+    """Whether torch alone ends a process so: it need not do so at once."""
+    # torch may have been ended by memory that its own calls before spoiled.
+    first = task.first if whose == "torch" else number
+    arguments = ["--torch", task.name, str(first), str(number), whose]
+    null = subprocess.DEVNULL
+    with TemporaryDirectory() as folder:
+        process = processes.start(arguments, folder, stdout=null, stderr=null)
+        try:
+            return process.wait(REPLAY) < 0
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            return False
+
+
+def _only_torch(name: str, first: int, last: int, whose: str, seed: int) -> None:
+    """The calls by torch's function alone, the last of them many times."""
     from aten import pairs
     from compare import copied, outcome, plain
     from made import call
 
-    made = call(pairs()[name], seed, number)
-    # torch refuses some numbers of NumPy's that ours take: with Python's it gets as far.
-    args, kwargs = plain((made.args, made.kwargs))
+    _limit()
+    pair = pairs()[name]
+    for number in range(first, last):
+        made = call(pair, seed, number)
+        outcome(pair.torch, *copied((made.args, made.kwargs)))
+    made = call(pair, seed, last)
+    args, kwargs = made.args, made.kwargs
+    if whose == "ours":
+        # torch refuses some numbers of NumPy's that ours take: with Python's it gets as far.
+        args, kwargs = plain((args, kwargs))
     for _ in range(2_000):
-        outcome(pairs()[name].torch, *copied((args, kwargs)))
+        outcome(pair.torch, *copied((args, kwargs)))
 
 
-def done(tasks: Iterable[Task], seed: int, jobs: int) -> Iterator[dict[str, Any]]:
-    """What came of all tasks, by so many workers."""
+Part = dict[str, Any]
+
+
+def done(tasks: Iterable[Task], seed: int, jobs: int) -> Generator[Part, None, None]:
+    """What came of all tasks, by so many workers; they are killed when it is closed."""
     waiting: SimpleQueue[Task] = SimpleQueue()
-    results: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+    # Of parts, and of the threads that ended.
+    results: SimpleQueue[Part | Future[None]] = SimpleQueue()
     for task in tasks:
         waiting.put(task)
-
-    def serve() -> None:
-        worker = Worker(seed)
-        try:
-            while True:
-                for part in worker.do(waiting.get_nowait()):
-                    results.put(part)
-        except Empty:
-            worker.process.kill()
-        finally:
-            results.put(None)
-
+    processes = Processes(seed)
     with ThreadPoolExecutor(jobs) as pool:
-        served = [pool.submit(serve) for _ in range(jobs)]
-        left = jobs
-        while left:
-            part = results.get()
-            if part is None:
-                left -= 1
-            else:
-                yield part
-        for one in served:
-            one.result()
+        try:
+            for _ in range(jobs):
+                one = pool.submit(_serve, waiting, results.put, processes)
+                one.add_done_callback(results.put)
+            yield from _received(results, jobs)
+        finally:
+            processes.end()
+
+
+def _received(results: SimpleQueue[Part | Future[None]], jobs: int) -> Iterator[Part]:
+    while jobs:
+        part = results.get()
+        if isinstance(part, Future):
+            part.result()
+            jobs -= 1
+        else:
+            yield part
+
+
+def _serve(waiting: SimpleQueue[Task], tell: Callable[[Part], None], processes: Processes) -> None:
+    with suppress(Empty, Ended), closing(Worker(processes)) as worker:
+        while True:
+            for part in worker.do(waiting.get_nowait()):
+                tell(part)
 
 
 def add(total: dict[str, Any], part: dict[str, Any]) -> None:
@@ -242,57 +366,185 @@ def add(total: dict[str, Any], part: dict[str, Any]) -> None:
 
 def collected(tasks: Iterable[Task], seed: int, jobs: int) -> dict[str, Any]:
     total: dict[str, Any] = {}
-    for part in done(tasks, seed, jobs):
-        add(total, part)
+    with closing(done(tasks, seed, jobs)) as parts:
+        for part in parts:
+            add(total, part)
     return total
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--calls", type=int, default=200_000)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--worker", type=Path)
-    parser.add_argument("--call", nargs=2, metavar=("FUNCTION", "NUMBER"))
-    parser.add_argument("--torch", nargs=2, help=argparse.SUPPRESS)
-    parser.add_argument("--json", type=Path, default=REPO / "build/conformance.json")
-    parser.add_argument("--page", type=Path, default=REPO / "docs/conformance.md")
-    options = parser.parse_args()
+# --- options --------------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = _parser()
+    options = parser.parse_args(arguments)
     if options.worker:
         work(options.worker, options.seed)
     elif options.torch:
-        _only_torch(options.torch[0], int(options.torch[1]), options.seed)
+        name, first, last, whose = options.torch
+        _only_torch(name, int(first), int(last), whose, options.seed)
     elif options.call:
-        _show(options.call[0], int(options.call[1]), options.seed)
+        _show(*_named_call(parser, *options.call), options.seed)
     else:
-        _all(options)
+        _all(options, _files(parser, options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=SEED)
+    calls = "made calls, of all functions together; 0: samples alone, and no page"
+    parser.add_argument("--calls", type=_from(0), default=200_000, help=calls)
+    parser.add_argument("--jobs", type=_from(1), default=2)
+    parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--call", nargs=2, metavar=("FUNCTION", "NUMBER"))
+    parser.add_argument("--torch", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--json", type=Path, default=REPO / "build/conformance.json")
+    parser.add_argument("--page", type=Path, help="docs/conformance.md unless --calls is 0")
+    return parser
+
+
+def _from(least: int) -> Callable[[str], int]:
+    """An option's type: a number that is not below `least`."""
+
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+        if value < least:
+            raise argparse.ArgumentTypeError(f"{value} is below {least}")
+        return value
+
+    return number
+
+
+def _named_call(parser: argparse.ArgumentParser, name: str, number: str) -> tuple[str, int]:
+    try:
+        value = _from(0)(number)
+    except argparse.ArgumentTypeError as error:
+        parser.error(f"argument --call: {error}")
+    from aten import pairs
+
+    if name not in pairs():
+        near = ", ".join(_near(name, list(pairs()))) or "none is near"
+        parser.error(f"no function {name!r} (near: {near}); names are as in docs/conformance.md")
+    return name, value
+
+
+def _near(name: str, names: Sequence[str]) -> list[str]:
+    last = name.rpartition(".")[2]
+    alike = [one for one in names if one.rpartition(".")[2] == last]
+    close = get_close_matches(f"torch.{name.removeprefix('torch.')}", names)
+    return list(dict.fromkeys([*alike, *close]))[:5]
+
+
+# --- one call -------------------------------------------------------------------------------------
 
 
 def _show(name: str, number: int, seed: int) -> None:
     from aten import pairs
     from compare import ended
-    from judge import ends
+    from judge import ends, judge
     from made import call
 
-    made = call(pairs()[name], seed, number)
-    print(f"{name}{made.text}")
-    for whose, end in zip(("torch", "ours"), ends(pairs()[name], made), strict=True):
+    pair = pairs()[name]
+    made = call(pair, seed, number)
+    # A call may end the process.
+    print(f"{name}{made.text}", flush=True)
+    for whose, end in zip(("torch", "ours"), ends(pair, made), strict=True):
         print(f"{whose:6} {ended(end)}")
+        if end.error is None:
+            print(_printed(end.value))
+    print(f"verdict: {_verdict(judge(pair, made))}")
 
 
-def _all(options: argparse.Namespace) -> None:
+def _printed(value: Any) -> str:
+    try:
+        text = str(value)
+    except Exception as error:
+        text = f"not to print: {_raised(error)}"
+    text = text if len(text) <= LENGTH else f"{text[:LENGTH]}..."
+    return "\n".join(f"       {line}" for line in text.splitlines())
+
+
+def _verdict(verdict: Any) -> str:
+    if verdict.unsure:
+        return f"torch's own is not the same each time: {verdict.unsure}"
+    if verdict.rule:
+        return f"{verdict.difference} ({verdict.rule} of docs/differences.md)"
+    return verdict.difference or "alike"
+
+
+# --- all of them ----------------------------------------------------------------------------------
+
+
+class Files(NamedTuple):
+    json: Path
+    page: Path | None
+
+
+def _files(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Files:
+    """Where the results go: known to be writable before the work starts."""
+    # A page without calls would say that none succeeds.
+    page = options.page or (PAGE if options.calls else None)
+    if page is None:
+        print("--calls 0: no page is written without --page", file=sys.stderr)
+    files = Files(options.json.resolve(), page and page.resolve())
+    for path in filter(None, files):
+        try:
+            _check_writable(path)
+        except OSError as error:
+            parser.error(f"{path} cannot be written: {error.strerror}")
+    return files
+
+
+def _check_writable(path: Path) -> None:
+    # A device would be replaced.
+    if path.exists() and not path.is_file():
+        raise OSError(None, "it is there, and no file")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    NamedTemporaryFile(dir=path.parent).close()
+
+
+def _all(options: argparse.Namespace, files: Files) -> None:
     from aten import pairs
     from page import page, summary
+
+    samples, made = _results(options)
+    result = summary(list(pairs()), samples, made, options.seed)
+    texts = {files.json: json.dumps(result, indent=1) + "\n"}
+    if files.page:
+        texts[files.page] = page(result)
+    _write(texts)
+    print(json.dumps(result["totals"], indent=1))
+
+
+def _results(options: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Of the samples and of the calls made."""
+    from aten import pairs
     from samples import opinfos
 
     samples = collected((Task("samples", name) for name in opinfos()), options.seed, options.jobs)
+    if not options.calls:
+        return samples, {}
     each = -(-options.calls // len(pairs()))
-    made = collected((Task("made", name, 0, each) for name in pairs()), options.seed, options.jobs)
-    result = summary(list(pairs()), samples, made, options.seed)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    options.page.write_text(page(result), encoding="utf-8")
-    print(json.dumps(result["totals"], indent=1))
+    tasks = (Task("made", name, 0, each) for name in pairs())
+    return samples, collected(tasks, options.seed, options.jobs)
+
+
+def _write(texts: Mapping[Path, str]) -> None:
+    """All files or none, and none of them half."""
+    beside = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in texts}
+    try:
+        for path, text in texts.items():
+            beside[path].write_text(text, encoding="utf-8")
+        for path in texts:
+            os.replace(beside[path], path)
+    finally:
+        for unused in beside.values():
+            unused.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

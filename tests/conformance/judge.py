@@ -19,6 +19,8 @@ class Verdict(NamedTuple):
     difference: str
     # The row of docs/differences.md that the difference belongs to, or ''.
     rule: str = ""
+    # A difference of values where torch's own are not the same each time.
+    unsure: str = ""
 
 
 def judge(pair: Pair, call: Call, tell: Callable[[str], None] = lambda whose: None) -> Verdict:
@@ -26,13 +28,14 @@ def judge(pair: Pair, call: Call, tell: Callable[[str], None] = lambda whose: No
     theirs, ours = ends(pair, call, tell)
     values = pair.function.name not in UNINITIALISED
     found = difference(theirs, ours, values=values)
+    succeeded = theirs.error is None
     if not found:
-        return Verdict(theirs.error is None, "")
+        return Verdict(succeeded, "")
     rule = explanation(pair, call, theirs, ours)
     make = partial(copied, (call.args, call.kwargs))
-    if not rule and is_unsure(pair.torch, make, theirs):
-        return Verdict(theirs.error is None, "")
-    return Verdict(theirs.error is None, found, rule)
+    if not rule and is_unsure(pair.torch, make, theirs, ours):
+        return Verdict(succeeded, "", unsure=found)
+    return Verdict(succeeded, found, rule)
 
 
 def ends(

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from aten import Pair
 from opbind.plan import Parameter, Signature
+from recipes import RECIPES
 from samples import main_dtype, opinfos, variants
 from torch.testing._internal.opinfo.core import OpInfo
 
@@ -53,13 +54,15 @@ KINDS = ("right",) * 6 + ("near",) * 2 + ("wrong",) * 2
 
 def call(pair: Pair, seed: int, number: int) -> Call:
     rng = random.Random(f"{seed}:{pair.name}:{number}")
-    torch.manual_seed(rng.randrange(2**31))
+    torch.default_generator.manual_seed(rng.randrange(2**31))
     maker = Maker(rng, is_operator=pair.name.startswith("torch.Tensor.__"))
     kind = rng.choice(KINDS)
-    found = samples_of(pair.name)
+    found, recipes = samples_of(pair.name), RECIPES.get(pair.name.rpartition(".")[2], ())
     if found and rng.random() < 0.6:
         args, kwargs = rng.choice(found)
         base = Call("right", list(args), dict(kwargs))
+    elif recipes and rng.random() < 0.6:
+        base = Call("right", list(rng.choice(recipes)()), {})
     else:
         base = maker.right(rng.choice(pair.function.signatures))
     if kind == "near":
@@ -109,6 +112,10 @@ class Str(str): ...
 class List(list[Any]): ...
 
 
+class Subclass(torch.Tensor):
+    """With torch's own handler."""
+
+
 class Indexed:
     """What has `__index__` is an int to Python."""
 
@@ -148,6 +155,11 @@ NEAR: tuple[Callable[[random.Random], Any], ...] = (
     lambda r: "cpu",
     lambda r: torch.device("cpu"),
     lambda r: torch.ones(2, 3),
+    lambda r: torch.nn.Parameter(torch.ones(3)),
+    lambda r: torch.ones(2, 3).as_subclass(Subclass),
+    lambda r: torch.ones(2, 3, device="meta"),
+    lambda r: torch.eye(3).to_sparse(),
+    lambda r: torch.quantize_per_tensor(torch.ones(2, 3), 0.5, 0, torch.qint8),
     lambda r: [torch.ones(3), torch.ones(3)],
     lambda r: torch.strided,
     lambda r: int,
@@ -246,6 +258,8 @@ class Maker:
     def tensor(self) -> torch.Tensor:
         made = torch.randn(self.shape) if self.rng.random() < 0.5 else torch.rand(self.shape)
         made = (made * 3).to(self.dtype)
+        if self.rng.random() < 0.1:
+            return self.rng.choice(_STRANGE)(made)
         return made.requires_grad_() if self.needs_grad else made
 
     def index(self) -> torch.Tensor:
@@ -254,6 +268,21 @@ class Maker:
     def ints(self, size: int) -> list[int]:
         count = size or self.rng.randrange(1, 4)
         return [self.rng.choice((0, 1, 1, 2, 2, 3)) for _ in range(count)]
+
+
+# The same values in other tensors.
+_STRANGE: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
+    lambda t: t.transpose(0, -1).contiguous().transpose(0, -1) if t.dim() else t,
+    lambda t: torch.cat([t.flatten(), t.flatten()])[t.numel() :].view(t.shape),
+    lambda t: t.expand(2, *t.shape)[1],
+    lambda t: torch.nn.Parameter(t, requires_grad=t.is_floating_point()),
+    lambda t: t.as_subclass(Subclass),
+    lambda t: t.to(torch.float16),
+    lambda t: t.to(torch.bfloat16),
+    lambda t: t.to(torch.int8),
+    lambda t: t.to("meta"),
+    lambda t: t.to_sparse(),
+)
 
 
 def _tensor(maker: Maker, parameter: Parameter) -> Any:

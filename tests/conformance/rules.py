@@ -1,21 +1,27 @@
 """Where ours differs from torch on purpose: rows of docs/differences.md, as the fuzz meets them.
 
-A rule looks at what was given and at how both calls ended. It explains one difference; a call that
-ends alike needs none.
+A rule is one of three kinds. A *meaning* says what ours takes an argument for: torch must do with
+the meant arguments what ours did. A *refusal* says what ours does not take: ours is a TypeError
+that blames such an argument. The rest look at how both calls ended. A rule explains one difference;
+a call that ends alike needs none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from aten import Pair
-from compare import Outcome
+from compare import UNINITIALISED, Outcome, copied, difference, outcome
 from made import Call
+from opbind.plan import Signature
 
 Rule = Callable[[Pair, Call, Outcome, Outcome], bool]
+# The call as ours reads it; None where it has nothing of the kind.
+Meaning = Callable[[Pair, Call], Call | None]
 
 
 def explanation(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> str:
@@ -38,27 +44,117 @@ def given(call: Call) -> Iterator[Any]:
         yield from leaves(argument)
 
 
-def _has(test: Callable[[Any], bool]) -> Rule:
-    return lambda pair, call, theirs, ours: any(map(test, given(call)))
+# --- meanings -------------------------------------------------------------------------------------
 
 
-def _refused(rule: Rule) -> Rule:
-    """Ours is a TypeError."""
+def _means(meaning: Meaning) -> Rule:
+    """torch does with the meant arguments what ours did, or another rule explains that."""
 
-    def both(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
-        return isinstance(ours.error, TypeError) and rule(pair, call, theirs, ours)
+    def rule(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
+        meant = meaning(pair, call)
+        if meant is None:
+            return False
+        again = outcome(pair.torch, *copied((meant.args, meant.kwargs)))
+        again, ours = _without_numbers(again), _without_numbers(ours)
+        # An `out` that a failed call has resized is uninitialised too.
+        values = again.error is None and pair.function.name not in UNINITIALISED
+        found = difference(again, ours, values=values)
+        return not found or bool(explanation(pair, meant, again, ours))
 
-    return both
+    return rule
 
 
-def _taken(rule: Rule) -> Rule:
-    """torch refuses what ours reads."""
+def _without_numbers(one: Outcome) -> Outcome:
+    """Arguments that are no tensor differ from the meant ones."""
+    tensors = tuple(a for a in one.arguments if isinstance(a, torch.Tensor))
+    return replace(one, arguments=tensors)
 
-    def both(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
-        is_refused = isinstance(theirs.error, (TypeError, ValueError, RuntimeError))
-        return is_refused and rule(pair, call, theirs, ours)
 
-    return both
+def _each(test: Callable[[Any], bool], read: Callable[[Any], Any]) -> Meaning:
+    """Each object of a kind, in lists too, is read in one way."""
+
+    def meant(value: Any) -> Any:
+        if type(value) is dict:
+            return {key: meant(item) for key, item in value.items()}
+        if type(value) in (list, tuple):
+            return type(value)(map(meant, value))
+        return read(value) if test(value) else value
+
+    def meaning(pair: Pair, call: Call) -> Call | None:
+        if not any(map(test, given(call))):
+            return None
+        return call._replace(args=meant(call.args), kwargs=meant(call.kwargs))
+
+    return meaning
+
+
+def _is_index(value: Any) -> bool:
+    is_array = isinstance(value, np.ndarray) and value.ndim == 0
+    return is_array or (type(value).__module__ == "made" and hasattr(value, "__index__"))
+
+
+def _by_the_schema(pair: Pair, call: Call) -> Call | None:
+    """`reduction=Mean`, which torch reads as 0, where none is given."""
+    for signature in pair.function.signatures:
+        place = _place(signature, "reduction")
+        if place is not None and place >= len(call.args) and "reduction" not in call.kwargs:
+            return call._replace(kwargs={**call.kwargs, "reduction": 1})
+    return None
+
+
+def _as_a_list(pair: Pair, call: Call) -> Call | None:
+    """Ints one by one for an `int[1]`, for which torch takes one int."""
+    for signature in pair.function.signatures:
+        names = [p.name for p in signature.parameters[: signature.max_positional]]
+        first = len(names) - 1
+        if signature.varargs_int_list and len(call.args) > first + 1:
+            return call._replace(args=[*call.args[:first], list(call.args[first:])])
+    return None
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+def _refuses(test: Callable[[Any], bool]) -> Rule:
+    """Ours is a TypeError that blames an object of the kind, alone or in a list."""
+
+    def rule(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
+        if not isinstance(ours.error, TypeError):
+            return False
+        return any(map(test, blamed(pair, call, ours.error)))
+
+    return rule
+
+
+def blamed(pair: Pair, call: Call, error: TypeError) -> Iterator[Any]:
+    """What was given for the arguments that the error's reasons name."""
+    reasons = [reason for _, reason in getattr(error, "candidates", ())]
+    for signature in pair.function.signatures:
+        for place, parameter in enumerate(signature.parameters):
+            if not any(f"'{parameter.name}'" in reason for reason in reasons):
+                continue
+            for name in (parameter.name, *parameter.further_names):
+                yield from leaves(call.kwargs.get(name))
+            if place < signature.max_positional:
+                # The last of ints one by one as well.
+                rest = call.args[place:] if signature.varargs_int_list else call.args[place:][:1]
+                yield from leaves(rest)
+
+
+def _place(signature: Signature, name: str) -> int | None:
+    names = [p.name for p in signature.parameters]
+    return names.index(name) if name in names else None
+
+
+def _is_small_tensor(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.numel() == 1
+
+
+def _is_text_or_index(value: Any) -> bool:
+    return isinstance(value, (bytes, np.integer))
+
+
+# --- how both calls ended -------------------------------------------------------------------------
 
 
 def _overflows(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
@@ -70,42 +166,10 @@ def _overflows(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
     return any(not -limit <= value < limit for value in ints)
 
 
-def _has_bool(value: Any) -> bool:
-    """A bool where ints are, alone or in a list."""
-    return isinstance(value, bool) or (
-        isinstance(value, (list, tuple)) and any(isinstance(item, bool) for item in value)
-    )
-
-
-def _is_small_tensor(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.numel() == 1
-
-
-def _is_index(value: Any) -> bool:
-    is_array = isinstance(value, np.ndarray) and value.ndim == 0
-    return is_array or (type(value).__module__ == "made" and hasattr(value, "__index__"))
-
-
-def _gives_ints_one_by_one(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
-    """For an `int[1]`, which torch takes one int for."""
-    is_refused = isinstance(theirs.error, TypeError) and "positional arg" in str(theirs.error)
-    return is_refused and any(s.varargs_int_list for s in pair.function.signatures)
-
-
-def _omits_reduction(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
-    """torch reads the default `Mean` as 0, which is `none`."""
-    return any(p.name == "reduction" for s in pair.function.signatures for p in s.parameters)
-
-
 def _is_of_the_standard_library(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
     """torch has one type of exception for all of the C++ library's."""
     is_one = isinstance(ours.error, (IndexError, ValueError, OverflowError, MemoryError))
     return is_one and type(theirs.error) is RuntimeError and str(theirs.error) == str(ours.error)
-
-
-def _is_text_or_device(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
-    has_index = isinstance(call.kwargs.get("device"), np.integer)
-    return has_index or any(isinstance(value, bytes) for value in given(call))
 
 
 def _lets_wrong_calls_pass(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
@@ -114,26 +178,35 @@ def _lets_wrong_calls_pass(pair: Pair, call: Call, theirs: Outcome, ours: Outcom
     return isinstance(ours.error, TypeError) and (takes_nothing or is_unknown)
 
 
+def _takes_none_in_lists(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
+    """torch refuses it at once; the op may have something to say of it, or not."""
+    lists = (value for value in given(call) if isinstance(value, (list, tuple)))
+    is_refused = isinstance(theirs.error, (TypeError, ValueError, RuntimeError))
+    is_by_the_op = ours.error is None or isinstance(ours.error, (RuntimeError, IndexError))
+    return is_refused and is_by_the_op and any(None in map(_none_or_0, one) for one in lists)
+
+
+def _none_or_0(value: Any) -> Any:
+    return None if value is None else 0
+
+
 def _has_number_for_out(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
-    return isinstance(call.kwargs.get("out"), (int, float, complex, np.number))
-
-
-def _has_none_in_list(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and any(item is None for item in value)
+    is_number = isinstance(call.kwargs.get("out"), (int, float, complex, np.number))
+    return is_number and isinstance(ours.error, TypeError) and "'out'" in str(ours.error)
 
 
 RULES: dict[str, Rule] = {
     "D1": _overflows,
-    "D2": _has(_is_index),
-    "D6": _has(lambda value: isinstance(value, np.bool_)),
-    "D7": _has(lambda value: isinstance(value, np.complexfloating)),
+    "D2": _means(_each(_is_index, int)),
+    "D6": _means(_each(lambda value: isinstance(value, np.bool_), bool)),
+    "D7": _means(_each(lambda value: isinstance(value, np.complexfloating), complex)),
     "D10": _is_of_the_standard_library,
-    "D11": _refused(_is_text_or_device),
+    "D11": _refuses(_is_text_or_index),
     "D13": _lets_wrong_calls_pass,
-    "D4": _refused(_has(_is_small_tensor)),
-    "D20": _refused(_has_number_for_out),
-    "D3": _refused(_has(_has_bool)),
-    "D5": _omits_reduction,
-    "D8": _taken(_has(_has_none_in_list)),
-    "D14": _gives_ints_one_by_one,
+    "D4": _refuses(_is_small_tensor),
+    "D20": _has_number_for_out,
+    "D3": _refuses(lambda value: isinstance(value, bool)),
+    "D5": _means(_by_the_schema),
+    "D8": _takes_none_in_lists,
+    "D14": _means(_as_a_list),
 }
