@@ -496,6 +496,23 @@ def test_compile(name: str, backend: str) -> None:
     assert difference(theirs, ours, pair.function.name) == ""
 
 
+def _traced_shape(function: Callable[..., Any]) -> torch.Size:
+    traced = torch.jit.trace(
+        lambda x: function(x.shape[0], 3), (torch.rand(3, 3),), check_trace=False
+    )
+    shape: torch.Size = traced(torch.rand(2, 2)).shape
+    return shape
+
+
+def test_sizes_that_torch_jit_traces() -> None:
+    assert _traced_shape(pairs()["torch.zeros"].torch) == (2, 3)
+
+
+@pytest.mark.xfail(reason="torch's parser tells torch.jit.trace where an int came from")
+def test_sizes_that_torch_jit_traces_of_ours() -> None:
+    assert _traced_shape(pairs()["torch.zeros"].ours) == (2, 3)
+
+
 @pytest.mark.xfail(reason=NOT_TRACED)
 @pytest.mark.parametrize("name", COMPILED)
 def test_compile_as_one_graph(name: str) -> None:
