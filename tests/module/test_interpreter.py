@@ -323,6 +323,26 @@ def test_an_error_beats_a_warning() -> None:
             demo_ops.raise_error("warning_then_error")
 
 
+def test_python_code_that_a_warning_runs_may_warn_itself(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """By torch.ops, which hands no warning to Python: the handler outside of the call prints it."""
+    shown = []
+
+    def show(message: object, *args: object, **kwargs: object) -> None:
+        shown.append(str(message))
+        with pytest.raises(RuntimeError):
+            torch.ops.demo.raise_error("warning_then_error")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        monkeypatch.setattr(warnings, "showwarning", show)
+        with pytest.raises(RuntimeError):
+            demo_ops.raise_error("warning_then_error")
+    assert len(shown) == 1 and "before the error" in shown[0]
+    assert "a warning before the error" in capfd.readouterr().err
+
+
 def test_warnings_as_errors_from_the_command_line() -> None:
     code = """
 import demo_ops, torch
