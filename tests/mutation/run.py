@@ -1,6 +1,7 @@
 """Changes single lines of the runtime at random, and tells which changes no test notices.
 
     .venv/bin/python tests/mutation/run.py --seed 7 --count 40 --out build/mutation.json
+    .venv/bin/python tests/mutation/run.py --again build/mutation.json    those that survived
 
 Without --seed it is another one each time.
 
@@ -26,7 +27,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 REPO = Path(__file__).parents[2]
@@ -119,6 +120,19 @@ def _of_kind(kind: str) -> Iterator[Change]:
                 after = change(line)
                 if after != line:
                     yield Change(str(path.relative_to(REPO)), number, kind, line, after)
+
+
+def survivors(results: Path) -> Iterator[Change]:
+    """Of an earlier run, where their lines are now; one that is gone is left out."""
+    for result in json.loads(results.read_text()):
+        change = Change(**result["change"])
+        if result["outcome"] == "survived":
+            lines = (REPO / change.path).read_text().split("\n")
+            yield from (
+                replace(change, line=number)
+                for number, line in enumerate(lines, 1)
+                if line == change.before and abs(number - change.line) < 20
+            )
 
 
 # --- trying one -----------------------------------------------------------------------------------
@@ -216,16 +230,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--again", type=Path, help="an earlier run, whose survivors are tried")
     parser.add_argument("--out", type=Path, default=REPO / "build/mutation.json")
     arguments = parser.parse_args()
-    print(f"seed {arguments.seed}", flush=True)
+    chosen = changes(random.Random(arguments.seed))
+    if arguments.again:
+        chosen = survivors(arguments.again)
+    print("survivors" if arguments.again else f"seed {arguments.seed}", flush=True)
     prepare()
     baseline, suite = judge(SUITES["core"])
     if baseline != "survived":
         sys.exit(f"without any change: {baseline} in {suite}")
     unchanged = objects()
     results: list[Result] = []
-    for change in changes(random.Random(arguments.seed)):
+    for change in chosen:
         result = attempt(change, unchanged)
         print(_line(result), flush=True)
         results.append(result)
