@@ -24,6 +24,7 @@ from opbind import build
 
 REPO = Path(__file__).resolve().parents[1]
 FOLDER = REPO / "build/bench/aten"
+PACKAGE = REPO / "build/aten/aten_ops"
 SHARDS = ("--shards", "3")
 # Of torchgen's build time and text.
 TIME_LIMIT, TEXT_LIMIT = 0.4, 0.5
@@ -101,7 +102,7 @@ def measure(name: str) -> Cost:
 
 def import_time(rounds: int = 11) -> float:
     """Milliseconds, the median."""
-    program = IMPORT.format(folder=str(REPO / "build/aten"))
+    program = IMPORT.format(folder=str(PACKAGE.parent))
     command = [sys.executable, "-c", program]
     runs = (subprocess.run(command, capture_output=True, text=True) for _ in range(rounds))
     return statistics.median(float(run.stdout) for run in runs)
@@ -111,6 +112,8 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--out", type=Path, required=True, help="file for the figures, as JSON")
     arguments = options.parse_args()
+    if not PACKAGE.is_dir():
+        options.error(f"{PACKAGE} is not there: `make aten` builds it, and its import is timed")
     costs = {name: measure(name) for name in GENERATORS}
     ours, theirs = costs["opbind"], costs["torchgen"]
     for name, cost in costs.items():
