@@ -40,7 +40,9 @@ class Call(NamedTuple):
 def shown(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         grad = ", grad" if value.requires_grad else ""
-        return f"<{str(value.dtype).removeprefix('torch.')}{list(value.shape)}{grad}>"
+        shape = "nested" if value.is_nested else list(value.shape)
+        layout = "" if value.layout == torch.strided else f", {value.layout}"
+        return f"<{str(value.dtype).removeprefix('torch.')}{shape}{grad}{layout}>"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(shown, value))}]"
     text = f"{value!r}" if type(value) in _PLAIN else f"{type(value).__name__}:{value!r}"
