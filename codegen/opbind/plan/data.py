@@ -359,6 +359,11 @@ class BindingPlan:
         names = {function.module for function in self.functions}
         return tuple(sorted(names - {""}))
 
+    @property
+    def shares_frames(self) -> bool:
+        """Whether functions are to be small before they are fast: torch's own are thousands."""
+        return self.library.is_torch
+
     def functions_of(self, module: str) -> tuple[Function, ...]:
         """Those of one of `namespaces`, or of the package itself: ''."""
         return tuple(function for function in self.functions if function.module == module)

@@ -97,6 +97,7 @@ class StructSeqView(NamedTuple):
 class ShardView(NamedTuple):
     """One file of functions."""
 
+    shares_frames: bool
     headers: tuple[str, ...]
     uses_kernels: bool
     kernels_header: str
@@ -110,6 +111,7 @@ def shard_view(plan: BindingPlan, shard: Shard) -> ShardView:
     module = plan.library.module
     structseqs = dict.fromkeys(one for function in shard.functions for one in function.structseqs)
     return ShardView(
+        shares_frames=plan.shares_frames,
         headers=shard.headers,
         uses_kernels=shard.uses_kernels,
         kernels_header=f"{module}_kernels.h",

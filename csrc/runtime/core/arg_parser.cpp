@@ -712,8 +712,12 @@ host::ListOfOptionalTensors PythonArgs::list_of_optional_tensors(int i) const {
 }
 
 host::Scalar PythonArgs::scalar(int i) const {
-  if (args_[i] != nullptr) {
-    return read_scalar(i, args_[i]);
+  if (PyObject* const object = args_[i]; object != nullptr) {
+    if (PyFloat_CheckExact(object)) {
+      return host::Scalar(PyFloat_AsDouble(object));
+    }
+    int64_t integer = 0;
+    return to_int64_exact(object, integer) ? host::Scalar(integer) : read_scalar(i, object);
   }
   const DefaultValue& value = default_of(i);
   switch (value.kind) {

@@ -8,27 +8,33 @@
 #include "core/python.h"
 #include "host.h"
 
+// All ops of one type share the code: torch has 2,777 of 727 types.
+#if OPBIND_SHARED_FRAMES
+#define OPBIND_DISPATCH OPBIND_NOINLINE
+#else
+#define OPBIND_DISPATCH inline
+#endif
+
 namespace opbind {
 
 /// Calls `op` without the GIL, which the caller holds and holds again afterwards. What the caller
 /// borrowed is held meanwhile: its Tensor and Tensor? arguments (host::hold). Throws what
 /// `op` throws.
-///
-/// Out of line, so that all ops of one type share its code: torch has 2,777 of 727 types.
 template <class Result, class... Arguments>
-OPBIND_NOINLINE Result call_without_gil(Result (*op)(Arguments...),
+OPBIND_DISPATCH Result call_without_gil(Result (*op)(Arguments...),
                                         std::type_identity_t<Arguments>... arguments) {
-  return without_gil(host::hold(arguments...),
-                     [&]() -> Result { return op(std::forward<Arguments>(arguments)...); });
+  return without_gil<OPBIND_SHARED_FRAMES>(host::hold(arguments...), [&]() -> Result {
+    return op(std::forward<Arguments>(arguments)...);
+  });
 }
 
 /// The same for ATen's factories, below what records views and gradients: a composite one such as
 /// empty_permuted would give a view of a tensor that nobody has. As torch's own factory functions
 /// (torch/csrc/autograd/generated/variable_factories.h).
 template <class Result, class... Arguments>
-OPBIND_NOINLINE Result make_without_gil(Result (*op)(Arguments...),
+OPBIND_DISPATCH Result make_without_gil(Result (*op)(Arguments...),
                                         std::type_identity_t<Arguments>... arguments) {
-  return without_gil(host::hold(arguments...), [&]() -> Result {
+  return without_gil<OPBIND_SHARED_FRAMES>(host::hold(arguments...), [&]() -> Result {
     const host::FactoryGuard guard;
     return op(std::forward<Arguments>(arguments)...);
   });

@@ -135,11 +135,7 @@ void translate_current_exception() noexcept {
   }
 }
 
-namespace {
-
-// Issues what `warnings` collected. Returns `result`, or nullptr with an exception set (the result
-// is released then) when a warning became an exception.
-OPBIND_COLD PyObject* issue_warnings(host::WarningScope& warnings, PyObject* result) noexcept {
+PyObject* issue_warnings(host::WarningScope& warnings, PyObject* result) noexcept {
   try {
     if (warnings.issue(/*with_error=*/result == nullptr)) {
       return result;
@@ -151,22 +147,8 @@ OPBIND_COLD PyObject* issue_warnings(host::WarningScope& warnings, PyObject* res
   return nullptr;
 }
 
-}  // namespace
-
-PyObject* run_in_boundary(PyObject* (*body)(void*), void* context) {
-  host::WarningScope warnings;
-  PyObject* result = nullptr;
-  try {
-    result = body(context);
-  }
-  OPBIND_LET_FORCED_UNWIND_PASS
-  catch (...) {
-    translate_current_exception();
-  }
-  if (warnings.has_warnings()) [[unlikely]] {
-    result = issue_warnings(warnings, result);
-  }
-  return result;
+PyObject* run_in_shared_boundary(PyObject* (*body)(const void*), const void* context) {
+  return run_in_boundary([=] { return body(context); });
 }
 
 }  // namespace detail

@@ -76,14 +76,39 @@ inline constexpr char kUnknownException[] = "an exception that is no std::except
 /// Sets the Python exception for the C++ exception being handled. The GIL is held.
 OPBIND_COLD void translate_current_exception() noexcept;
 
-/// Runs `body(context)`, and turns what it throws, and C++ warnings raised meanwhile, into
-/// Python's. A function of its own, and not a template: each entry point would have a copy, of more
-/// code than its own.
-PyObject* run_in_boundary(PyObject* (*body)(void*), void* context);
+/// Issues what `warnings` collected. Returns `result`, or nullptr with an exception set (the result
+/// is released then) when a warning became an exception. The GIL is held.
+OPBIND_COLD PyObject* issue_warnings(host::WarningScope& warnings, PyObject* result) noexcept;
 
+/// Runs `body`, and turns what it throws, and C++ warnings raised meanwhile, into Python's.
 template <class Body>
-PyObject* call_boundary(Body body) {
-  return run_in_boundary([](void* context) { return (*static_cast<Body*>(context))(); }, &body);
+PyObject* run_in_boundary(const Body& body) {
+  host::WarningScope warnings;
+  PyObject* result = nullptr;
+  try {
+    result = body();
+  }
+  OPBIND_LET_FORCED_UNWIND_PASS
+  catch (...) {
+    translate_current_exception();
+  }
+  if (warnings.has_warnings()) [[unlikely]] {
+    result = issue_warnings(warnings, result);
+  }
+  return result;
+}
+
+/// The same, once for all: in each entry point it would be more code than its own.
+PyObject* run_in_shared_boundary(PyObject* (*body)(const void*), const void* context);
+
+template <bool kSharedFrames, class Body>
+PyObject* call_boundary(const Body& body) {
+  if constexpr (kSharedFrames) {
+    const auto run = [](const void* context) { return (*static_cast<const Body*>(context))(); };
+    return run_in_shared_boundary(run, &body);
+  } else {
+    return run_in_boundary(body);
+  }
 }
 
 }  // namespace detail
@@ -92,6 +117,7 @@ PyObject* call_boundary(Body body) {
 // What stands between the two is the body of a lambda: it returns a new reference on every path, or
 // throws. C++ warnings raised inside become Python warnings after it. Of what stands before, as the
 // function's parameters, it has copies, which it cannot change.
-#define HANDLE_TH_ERRORS return ::opbind::detail::call_boundary([=]() -> PyObject* {
+#define HANDLE_TH_ERRORS \
+  return ::opbind::detail::call_boundary<OPBIND_SHARED_FRAMES>([=]() -> PyObject* {
 #define END_HANDLE_TH_ERRORS \
   });

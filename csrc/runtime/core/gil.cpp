@@ -2,34 +2,8 @@
 #include "core/gil.h"
 
 namespace opbind::detail {
-namespace {
 
-// Runs `work`, then `leave` whatever happened (but for a forced unwind), then throws again.
-template <class Leave>
-void run_then(Action work, Leave leave) {
-  std::exception_ptr failure;
-  try {
-    work();
-  }
-  OPBIND_LET_FORCED_UNWIND_PASS
-  catch (...) {
-    failure = std::current_exception();
-  }
-  leave();
-  if (failure) [[unlikely]] {
-    std::rethrow_exception(std::move(failure));
-  }
-}
-
-}  // namespace
-
-void run_without_gil(Action work, Action release) {
-  PyThreadState* const state = PyEval_SaveThread();
-  run_then(work, [&] {
-    PyEval_RestoreThread(state);
-    release();
-  });
-}
+void run_without_gil_shared(Action work, Action release) { run_without_gil(work, release); }
 
 void run_with_gil(Action work) {
   const PyGILState_STATE state = PyGILState_Ensure();

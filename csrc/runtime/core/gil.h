@@ -132,9 +132,35 @@ struct NoHold {
   void release() {}
 };
 
+/// Runs `work`, then `leave` whatever happened (but for a forced unwind), then throws again.
+template <class Work, class Leave>
+void run_then(const Work& work, const Leave& leave) {
+  std::exception_ptr failure;
+  try {
+    work();
+  }
+  OPBIND_LET_FORCED_UNWIND_PASS
+  catch (...) {
+    failure = std::current_exception();
+  }
+  leave();
+  if (failure) [[unlikely]] {
+    std::rethrow_exception(std::move(failure));
+  }
+}
+
 /// Runs `work` without the GIL, then `release` with it whatever happened (but for a forced unwind),
 /// then throws again what `work` threw.
-void run_without_gil(Action work, Action release);
+template <class Work, class Release>
+void run_without_gil(const Work& work, const Release& release) {
+  PyThreadState* const state = PyEval_SaveThread();
+  run_then(work, [&] {
+    PyEval_RestoreThread(state);
+    release();
+  });
+}
+/// The same, once for all.
+void run_without_gil_shared(Action work, Action release);
 /// Runs `work` with the GIL, then throws again what it threw.
 void run_with_gil(Action work);
 
@@ -143,11 +169,15 @@ void run_with_gil(Action work);
 /// Runs `work` without the GIL, which the caller holds and holds again afterwards, while `hold`
 /// keeps what the call borrowed. `hold` was made with the GIL and its release() is called with it,
 /// in straight-line code: a thread that is ended here releases nothing.
-template <class Hold, class Work>
+template <bool kSharedFrames = false, class Hold, class Work>
 std::invoke_result_t<Work&> without_gil(Hold hold, Work&& work) {
   detail::Outcome<std::invoke_result_t<Work&>> outcome;
   auto run = [&work, &outcome] { outcome.run(work); };
-  detail::run_without_gil(detail::Action::of(run), detail::Action::release(hold));
+  if constexpr (kSharedFrames) {
+    detail::run_without_gil_shared(detail::Action::of(run), detail::Action::release(hold));
+  } else {
+    detail::run_without_gil(run, [&hold] { hold.release(); });
+  }
   return outcome.take();
 }
 

@@ -18,6 +18,14 @@
 #define OPBIND_NOINLINE
 #endif
 
+// Generated code says this before it includes anything. True: what entry points and dispatch
+// functions do around their own few calls stands once, behind pointers, for a library of thousands
+// of functions. False: each has it in its own frame, which is larger and takes some 100
+// instructions less.
+#ifndef OPBIND_SHARED_FRAMES
+#define OPBIND_SHARED_FRAMES false
+#endif
+
 namespace opbind {
 
 /// Element `i` of a tuple; the tuple owns it. Precondition: 0 <= i < size.
