@@ -252,7 +252,6 @@ def _tensor_differences(a: torch.Tensor, b: torch.Tensor, values: bool) -> Itera
         if x != y:
             yield f"{name} {x} / {y}"
             return
-    # torch crashes on the values of a quantized tensor that is seen negative.
     if values and not a.is_meta and not (a.is_quantized and a.is_neg()):
         parts = list(zip(_parts(a.detach()), _parts(b.detach()), strict=True))
         if not all(_same_bits(x, y) for x, y in parts):
@@ -279,7 +278,8 @@ def _shape(tensor: torch.Tensor) -> Any:
 
 
 def _quantization(tensor: torch.Tensor) -> Any:
-    if not tensor.is_quantized:
+    # torch crashes on a quantized tensor that is seen negative.
+    if not tensor.is_quantized or tensor.is_neg():
         return None
     if tensor.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric):
         return tensor.qscheme(), tensor.q_scale(), tensor.q_zero_point()

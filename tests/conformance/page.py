@@ -13,8 +13,9 @@ INTRODUCTION = """\
 
 writes this page: {functions:,} functions that torch generates for itself, each called beside that
 which opbind generates from the same file. Values are compared bit for bit; so are dtype, shape,
-strides, device, requires_grad, grad_fn, types of named tuples, what is an argument itself, what
-shares memory with one, and arguments afterwards.
+strides, storage offset, device, requires_grad, the autograd graph, versions, quantization, types of
+named tuples, what is an argument or another result itself, what shares memory with one, and
+afterwards arguments, modes and the random numbers used.
 """
 
 Figures = Mapping[str, Any]
