@@ -168,7 +168,7 @@ def test_what_the_tracer_records() -> None:
 def _given(function: Function) -> judge.Given:
     results = [call.result for call in function.calls]
     return judge.Given(
-        sum(signature.device_index >= 0 for signature in function.signatures),
+        sum(signature.device != "" for signature in function.signatures),
         sum(bool(call.out_options) for call in function.calls),
         results.count(ResultKind.GIVEN),
         results.count(ResultKind.NONE),

@@ -23,7 +23,7 @@ from judge import Verdict, judge
 from made import Call, call
 from page import page, summary
 
-SAMPLED, MADE, CALLS = 40, 150, 10
+SAMPLED, MADE, CALLS = 25, 150, 10
 
 
 @pytest.fixture(scope="module")
