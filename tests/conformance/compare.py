@@ -102,15 +102,26 @@ def _fill_freed_memory(value: Any, number: int) -> None:
             torch.full_like(result.detach(), number)
 
 
-def plain(value: Any) -> Any:
-    """The same arguments with Python's numbers for NumPy's, and for what has an `__index__`."""
+def mapped(value: Any, read: Callable[[Any], Any]) -> Any:
+    """The same arguments with each object read, in lists, tuples and dicts too."""
     if type(value) is dict:
-        return {key: plain(item) for key, item in value.items()}
+        return {key: mapped(item, read) for key, item in value.items()}
     if type(value) in (list, tuple):
-        return type(value)(map(plain, value))
-    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return type(value)(mapped(item, read) for item in value)
+    return read(value)
+
+
+def is_index(value: Any) -> bool:
+    """What is an int by its `__index__` alone: a 0-dim array, or an object of the fuzz's."""
+    is_array = isinstance(value, np.ndarray) and value.ndim == 0
+    return is_array or type(value).__name__ == "Indexed"
+
+
+def plain(value: Any) -> Any:
+    """Python's number for one of NumPy's, and for what has an `__index__`; others as they are."""
+    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
         return value.item()
-    return int(value) if type(value).__name__ == "Indexed" else value
+    return int(value) if is_index(value) else value
 
 
 def _listed(value: Any) -> list[Any]:

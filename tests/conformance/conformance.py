@@ -300,7 +300,7 @@ def _ends_torch(task: Task, number: int, whose: str, processes: Processes) -> bo
 def _only_torch(name: str, first: int, last: int, whose: str, seed: int) -> None:
     """The calls by torch's function alone, the last of them many times."""
     from aten import pairs
-    from compare import copied, outcome, plain
+    from compare import copied, mapped, outcome, plain
     from made import call
 
     _limit()
@@ -312,7 +312,7 @@ def _only_torch(name: str, first: int, last: int, whose: str, seed: int) -> None
     args, kwargs = made.args, made.kwargs
     if whose == "ours":
         # torch refuses some numbers of NumPy's that ours take: with Python's it gets as far.
-        args, kwargs = plain((args, kwargs))
+        args, kwargs = mapped((args, kwargs), plain)
     for _ in range(2_000):
         outcome(pair.torch, *copied((args, kwargs)))
 

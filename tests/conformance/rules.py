@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 from aten import Pair
-from compare import UNINITIALISED, Outcome, copied, difference, is_unsure, outcome
+from compare import UNINITIALISED, Outcome, copied, difference, is_index, is_unsure, mapped, outcome
 from made import Call
 from opbind.plan import Signature
 
@@ -77,23 +77,14 @@ def _each(test: Callable[[Any], bool], read: Callable[[Any], Any]) -> Meaning:
     """Each object of a kind, in lists too, is read in one way."""
 
     def meant(value: Any) -> Any:
-        if type(value) is dict:
-            return {key: meant(item) for key, item in value.items()}
-        if type(value) in (list, tuple):
-            return type(value)(map(meant, value))
         return read(value) if test(value) else value
 
     def meaning(pair: Pair, call: Call) -> Call | None:
         if not any(map(test, given(call))):
             return None
-        return call._replace(args=meant(call.args), kwargs=meant(call.kwargs))
+        return call._replace(args=mapped(call.args, meant), kwargs=mapped(call.kwargs, meant))
 
     return meaning
-
-
-def _is_index(value: Any) -> bool:
-    is_array = isinstance(value, np.ndarray) and value.ndim == 0
-    return is_array or type(value).__name__ == "Indexed"
 
 
 def _reads_later(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
@@ -210,7 +201,7 @@ def _has_number_for_out(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) 
 
 RULES: dict[str, Rule] = {
     "D1": _overflows,
-    "D2": _either(_means(_each(_is_index, int)), _reads_later),
+    "D2": _either(_means(_each(is_index, int)), _reads_later),
     "D6": _means(_each(lambda value: isinstance(value, np.bool_), bool)),
     "D7": _means(_each(lambda value: isinstance(value, np.complexfloating), complex)),
     "D10": _is_of_the_standard_library,

@@ -233,10 +233,9 @@ def main() -> None:
     parser.add_argument("--again", type=Path, help="an earlier run, whose survivors are tried")
     parser.add_argument("--out", type=Path, default=REPO / "build/mutation.json")
     arguments = parser.parse_args()
-    chosen = changes(random.Random(arguments.seed))
-    if arguments.again:
-        chosen = survivors(arguments.again)
-    print("survivors" if arguments.again else f"seed {arguments.seed}", flush=True)
+    again: Path | None = arguments.again
+    chosen = survivors(again) if again else changes(random.Random(arguments.seed))
+    print("survivors" if again else f"seed {arguments.seed}", flush=True)
     prepare()
     baseline, suite = judge(SUITES["core"])
     if baseline != "survived":

@@ -59,13 +59,13 @@ def takes_numbers(op: Op) -> bool:
 def is_like_another(op: Op) -> bool:
     """Whether a factory makes a tensor like one that it is given."""
     base = op.schema.name.base
-    return base.startswith("new_") or base.endswith("_like")
+    is_called_so = base.startswith("new_") or base.endswith("_like")
+    return is_called_so or op.category_override in ("new", "like")
 
 
 def takes_default_device(op: Op) -> bool:
     """Whether a factory's binding fills in the device that torch has for tensors without one."""
-    is_like = op.category_override in ("new", "like") or is_like_another(op)
-    return not (op.is_own or is_like)
+    return not (op.is_own or is_like_another(op))
 
 
 def gives_self(op: Op) -> bool:
