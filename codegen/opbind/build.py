@@ -43,7 +43,7 @@ from .plan.check import location_of
 
 _CPP_SUFFIXES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C"})
 # For the runtime and what is generated.
-_STRICT = "-Wall -Wextra -Werror"
+_STRICT = ("-Wall", "-Wextra", "-Werror")
 # How code is made.
 CODE_FLAGS = (
     *("-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"),
@@ -282,7 +282,7 @@ def ninja_text(request: Request, tools: Toolchain, extension: str) -> str:
     ninja.rule(
         "cxx",
         command=_command([*tools.compiler, *_compile_flags(request, tools)])
-        + " $strict $CXXFLAGS -MD -MF $out.d -c $in -o $out",
+        + " $flags $CXXFLAGS -MD -MF $out.d -c $in -o $out",
         description="compile $in",
         depfile="$out.d",
         deps="gcc",
@@ -297,31 +297,29 @@ def ninja_text(request: Request, tools: Toolchain, extension: str) -> str:
         rspfile_content="{ global: PyInit__C; local: *; };",
     )
     sources = _cpp_sources(request)
-    theirs = {path.resolve() for path in request.sources}
-    objects = [_object(source) for source in sources]
-    for source, object_file in zip(sources, objects, strict=True):
-        # What warnings a library's own sources may have is their author's affair.
-        is_theirs = source in theirs
-        ninja.build(
-            object_file, "cxx", str(source), variables={"strict": "" if is_theirs else _STRICT}
-        )
-    ninja.build(extension, "link", objects)
+    for source, flags in sources.items():
+        ninja.build(_object(source), "cxx", str(source), variables={"flags": _command(flags)})
+    ninja.build(extension, "link", [_object(source) for source in sources])
     return buffer.getvalue()
 
 
-def _cpp_sources(request: Request) -> list[Path]:
+def _cpp_sources(request: Request) -> dict[Path, tuple[str, ...]]:
+    """What is compiled, with the flags that not all sources have.
+
+    The runtime knows nothing of the library, so its objects are alike in all build folders.
+    """
     folders = (runtime_dir() / "core", host_dir(request.plan.library.host))
-    generated = [request.out / path for path in request.generated]
-    paths = [
-        *(path for folder in folders for path in sorted(folder.glob("*.cpp"))),
-        *(path for path in generated if path.suffix == ".cpp"),
-        *(path for path in request.sources if path.suffix != ".py"),
-    ]
-    strange = [str(path) for path in paths if path.suffix not in _CPP_SUFFIXES]
+    runtime = [path for folder in folders for path in sorted(folder.glob("*.cpp"))]
+    generated = [request.out / path for path in request.generated if path.endswith(".cpp")]
+    theirs = [path for path in request.sources if path.suffix != ".py"]
+    strange = [str(path) for path in theirs if path.suffix not in _CPP_SUFFIXES]
     if strange:
         raise BuildError(f"no C++ or Python source by its name: {', '.join(strange)}")
+    include = f"-I{request.out.resolve()}"
+    # What warnings a library's own sources may have is their author's affair.
+    groups = ((runtime, _STRICT), (generated, (*_STRICT, include)), (theirs, (include,)))
     # Named twice, it is compiled once.
-    return list(dict.fromkeys(path.resolve() for path in paths))
+    return {path.resolve(): flags for paths, flags in groups for path in paths}
 
 
 def _object(source: Path) -> str:
@@ -331,9 +329,8 @@ def _object(source: Path) -> str:
 
 
 def _compile_flags(request: Request, tools: Toolchain) -> list[str]:
-    runtime = runtime_dir()
-    ours = (runtime, host_dir(request.plan.library.host), request.out.resolve())
     torch = tools.torch
+    ours = (runtime_dir(), host_dir(request.plan.library.host))
     # torch's headers do not pass -Wextra as our own.
     theirs = (*(torch.includes if torch else ()), tools.python_include)
     return [

@@ -159,7 +159,7 @@ def test_a_schema_that_differs_from_torchs_does_not_compile(tmp_path: Path) -> N
     source = tmp_path / shard.path
     source.write_text(shard.text)
     tools = build.find_toolchain()
-    flags = build._compile_flags(request, tools)
+    flags = [*build._compile_flags(request, tools), f"-I{tmp_path}"]
     command = [*tools.compiler, *flags, "-fsyntax-only", str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
     asserted = [line for line in done.stderr.splitlines() if "static assertion" in line]
