@@ -139,6 +139,10 @@ def flat(value: Any) -> Iterator[Any]:
         yield value
 
 
+# Set on a tensor whose bytes are a pointer: a copy is refused by who made it.
+HOLDS_POINTER = "holds_pointer"
+
+
 def copied(value: Any, storages: dict[int, Any] | None = None) -> Any:
     """The same arguments on memory of their own; what shares memory still does."""
     storages = {} if storages is None else storages
@@ -154,6 +158,8 @@ def copied(value: Any, storages: dict[int, Any] | None = None) -> Any:
 
 
 def _copied_tensor(tensor: torch.Tensor, storages: dict[int, Any]) -> torch.Tensor:
+    if hasattr(tensor, HOLDS_POINTER):
+        return tensor
     if id(tensor) in storages:
         known: torch.Tensor = storages[id(tensor)]
         return known
@@ -293,9 +299,10 @@ def _quantization(tensor: torch.Tensor) -> Any:
     if not tensor.is_quantized or tensor.is_neg():
         return None
     if tensor.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric):
-        return tensor.qscheme(), tensor.q_scale(), tensor.q_zero_point()
+        # Its text, as a scale may be NaN.
+        return tensor.qscheme(), repr(tensor.q_scale()), tensor.q_zero_point()
     channels = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
-    return tensor.qscheme(), tensor.q_per_channel_axis(), *(c.tolist() for c in channels)
+    return tensor.qscheme(), tensor.q_per_channel_axis(), *(repr(c.tolist()) for c in channels)
 
 
 _PROPERTIES: dict[str, Callable[[torch.Tensor], Any]] = {

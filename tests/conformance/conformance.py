@@ -67,8 +67,10 @@ class Task(NamedTuple):
 def work(progress: Path, seed: int) -> None:
     """Does the tasks on standard input; a line of JSON for each."""
     _limit()
+    import recording
     import torch
 
+    recording.register()
     torch.set_num_threads(1)
     tasks = sys.stdin
     # Some functions of torch print.
@@ -299,11 +301,13 @@ def _ends_torch(task: Task, number: int, whose: str, processes: Processes) -> bo
 
 def _only_torch(name: str, first: int, last: int, whose: str, seed: int) -> None:
     """The calls by torch's function alone, the last of them many times."""
+    import recording
     from aten import pairs
     from compare import copied, mapped, outcome, plain
     from made import call
 
     _limit()
+    recording.register()
     pair = pairs()[name]
     for number in range(first, last):
         made = call(pair, seed, number)
@@ -444,11 +448,13 @@ def _near(name: str, names: Sequence[str]) -> list[str]:
 
 
 def _show(name: str, number: int, seed: int) -> None:
+    import recording
     from aten import pairs
     from compare import ended
     from judge import ends, judge
     from made import call
 
+    recording.register()
     pair = pairs()[name]
     made = call(pair, seed, number)
     # A call may end the process.

@@ -8,6 +8,7 @@ The same three give the same call, in every process.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import islice
@@ -17,7 +18,7 @@ import numpy as np
 import torch
 from aten import Pair
 from opbind.plan import Parameter, Signature
-from recipes import RECIPES
+from recipes import RECIPES, Arguments
 from samples import main_dtype, opinfos, variants
 from torch.testing._internal.opinfo.core import OpInfo
 
@@ -46,6 +47,8 @@ def shown(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(shown, value))}]"
     text = f"{value!r}" if type(value) in _PLAIN else f"{type(value).__name__}:{value!r}"
+    # The same in each process.
+    text = re.sub(r" at 0x\w+", "", text)
     return text if len(text) < 60 else f"{text[:57]}..."
 
 
@@ -64,7 +67,7 @@ def call(pair: Pair, seed: int, number: int) -> Call:
         args, kwargs = rng.choice(found)
         base = Call("right", list(args), dict(kwargs))
     elif recipes and rng.random() < 0.6:
-        base = Call("right", list(rng.choice(recipes)()), {})
+        base = _of_recipe(rng.choice(recipes)())
     else:
         base = maker.right(rng.choice(pair.function.signatures))
     if kind == "near":
@@ -72,6 +75,11 @@ def call(pair: Pair, seed: int, number: int) -> Call:
     elif kind == "wrong":
         base = maker.wrong(base)
     return base._replace(kind=kind)
+
+
+def _of_recipe(arguments: Arguments) -> Call:
+    *args, last = arguments
+    return Call("right", args, last) if isinstance(last, dict) else Call("right", [*args, last], {})
 
 
 # --- samples of torch's ---------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import recording
 import torch
 from aten import pairs
 from compare import outcome
@@ -16,6 +17,7 @@ from samples import _message_difference
 
 X, Y = torch.ones(3), torch.zeros(3)
 ROWS = torch.arange(12.0).reshape(4, 3)
+HEADS = torch.empty(1, 2, 3, 8, device="meta")
 ZEROS = torch.zeros(4, 3)
 GRAD = torch.ones(3, requires_grad=True)
 EYE = torch.eye(2).to_sparse()
@@ -125,6 +127,12 @@ def test_values_that_are_not_the_same_each_time_are_counted_apart() -> None:
 # --- rules ----------------------------------------------------------------------------------------
 
 LOSS = "torch.nn.l1_loss"
+ATTENTION = "torch._scaled_dot_product_flash_attention"
+
+
+def wrong_int(*args: Any) -> Any:
+    results: Any = torch._scaled_dot_product_flash_attention(*args)
+    return type(results)([*results[:4], 7, *results[5:]])
 
 
 @pytest.mark.parametrize(
@@ -139,6 +147,7 @@ LOSS = "torch.nn.l1_loss"
         ("torch.abs", raising(TypeError("no")), (torch.tensor(1.0),), {}),
         ("torch.add", lambda *a, **k: 7, (X, Y), {"out": 3}),
         ("torch.index_put", raising(SystemError()), (X, [None], Y), {}),
+        (ATTENTION, wrong_int, (HEADS, HEADS, HEADS), {}),
     ],
 )
 def test_a_rule_explains_its_own_difference_alone(
@@ -165,6 +174,7 @@ def test_a_rule_explains_its_own_difference_alone(
         ("D13", "torch.Tensor.record_stream", (ROWS, 3), {}),
         ("D14", "torch.Tensor.hash_tensor", (ROWS.long(), 0, 1), {}),
         ("D20", "torch.add", (X, X), {"out": 0.5}),
+        ("D26", ATTENTION, (HEADS, HEADS, HEADS), {}),
     ],
 )
 def test_a_rule_is_needed(
@@ -174,6 +184,19 @@ def test_a_rule_is_needed(
     pair = pairs()[name]
     verdict = judge(pair, Call("right", list(args), kwargs))
     assert verdict.rule == rule, verdict
+
+
+# --- kernels for ops that have none ---------------------------------------------------------------
+
+
+def test_a_kernel_that_records_tells_arguments_apart() -> None:
+    run = recording._kernel(torch.ops.aten.batch_norm_elemt.default)
+    given = (ROWS, None, None, X, Y, 1e-5)
+    again = (ROWS.clone(), None, None, X.clone(), Y.clone(), 1e-5)
+    assert torch.equal(run(*given), run(*again))
+    for other in ((*given[:5], 1e-6), (*given[:3], Y, X, 1e-5), (ROWS, X, *given[2:])):
+        assert not torch.equal(run(*given), run(*other))
+    assert recording._kernel(torch.ops.aten.batch_norm_elemt.out)(*given, out=Y) is Y
 
 
 # --- texts ----------------------------------------------------------------------------------------

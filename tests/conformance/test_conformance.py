@@ -50,6 +50,12 @@ def test_samples_of_torchs(seed: int) -> None:
     assert found(result, "different") == {} and found(result, "lost") == {}
 
 
+@pytest.mark.parametrize("name", ["torch.cudnn_grid_sampler", "torch._nested_get_values"])
+def test_calls_of_what_has_no_kernel_here(name: str) -> None:
+    (one,) = collected([Task("made", name, 0, 20)], seed=1, jobs=1).values()
+    assert one["succeeded"] > 3 and one["same"] == 20, one
+
+
 def test_calls_made_from_schemas(seed: int) -> None:
     names = random.Random(seed).sample(sorted(aten.pairs()), MADE)
     result = collected((Task("made", name, 0, CALLS) for name in names), seed, jobs=2)

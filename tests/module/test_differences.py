@@ -289,6 +289,14 @@ def exit_code(program: str) -> int:
     return programs.run(program, LIB).returncode
 
 
+@pytest.mark.difference("D26")
+def test_an_int_among_results() -> None:
+    heads = torch.empty(1, 2, 3, 8, device="meta")
+    check(
+        lambda m: m._scaled_dot_product_flash_attention(heads, heads, heads)[4], torch.tensor(3), 3
+    )
+
+
 # --- what torch keeps in code, and a library says in its YAML -------------------------------------
 
 

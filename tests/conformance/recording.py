@@ -1,0 +1,89 @@
+"""Kernels on the CPU for those of torch's ops that have none: their results tell what reached them.
+
+Without, an op of CUDA's refuses all calls, and only refusals could be compared.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from typing import Any
+
+import torch
+from made import shown
+from torch_files import ours
+
+# Where an op that a machine without a GPU can call has a kernel.
+_KEYS = (
+    *("CPU", "QuantizedCPU", "SparseCPU", "SparseCsrCPU", "MkldnnCPU", "NestedTensorCPU"),
+    *("CompositeImplicitAutograd", "CompositeImplicitAutogradNestedTensor"),
+    *("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"),
+)
+
+
+@cache
+def register() -> torch.library.Library:
+    """In this process alone."""
+    library = torch.library.Library("aten", "IMPL")
+    for op in without_kernel():
+        library.impl(op, _kernel(op), "CPU")
+    return library
+
+
+def without_kernel() -> Iterator[torch._ops.OpOverload]:
+    """Of the ops that our functions call; without those that view, which are nested tensors'."""
+    names = {call.op.schema.name for function in ours().functions for call in function.calls}
+    for name in sorted(map(str, names)):
+        has_kernel = partial(torch._C._dispatch_has_kernel_for_dispatch_key, f"aten::{name}")
+        op = _op(name)
+        if not any(map(has_kernel, _KEYS)) and not any(map(_is_view, op._schema.returns)):
+            yield op
+
+
+def _op(name: str) -> torch._ops.OpOverload:
+    base, _, overload = name.partition(".")
+    found = getattr(getattr(torch.ops.aten, base), overload or "default")
+    assert isinstance(found, torch._ops.OpOverload)
+    return found
+
+
+def _is_written(argument: torch.Argument) -> bool:
+    return argument.alias_info is not None and argument.alias_info.is_write
+
+
+def _is_view(result: torch.Argument) -> bool:
+    return result.alias_info is not None and not result.alias_info.is_write
+
+
+def _kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
+    """Returns what it writes to, or what differs with what it was given."""
+    schema = op._schema
+    names = [argument.name for argument in schema.arguments]
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        number = zlib.crc32(", ".join(f"{k}={_told(v)}" for k, v in given.items()).encode())
+        written = (given[argument.name] for argument in schema.arguments if _is_written(argument))
+        results = [
+            next(written) if _is_written(result) else _RESULTS[str(result.type)](number)
+            for result in schema.returns
+        ]
+        return tuple(results) if len(results) > 1 else next(iter(results), None)
+
+    return run
+
+
+_RESULTS: Mapping[str, Callable[[int], Any]] = {
+    "Tensor": lambda number: torch.tensor(number, dtype=torch.float64),
+    "int": int,
+    "bool": lambda number: bool(number % 2),
+}
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_told, value))}]"
+    if isinstance(value, torch.Tensor) and value.layout == torch.strided and value.is_cpu:
+        return f"{shown(value)}{value.tolist()}"
+    return shown(value)
