@@ -79,7 +79,7 @@ test-limited: $(INSTALLED)
 # All of torch's own functions through the generator: `import aten_ops` with $(ATEN) on the path.
 # ONLY='--only add*' builds some of them.
 ATEN := build/aten
-SHARDS ?= 3
+SHARDS ?= 4
 ONLY ?=
 PACKAGED = $$($(BIN)/python -c "import torchgen; print(torchgen.__path__[0] + '/packaged')")
 aten: $(INSTALLED)

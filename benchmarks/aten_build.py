@@ -25,7 +25,7 @@ from opbind import build
 REPO = Path(__file__).resolve().parents[1]
 FOLDER = REPO / "build/bench/aten"
 PACKAGE = REPO / "build/aten/aten_ops"
-SHARDS = ("--shards", "3")
+SHARDS = ("--shards", "4")
 # Of torchgen's build time and text.
 TIME_LIMIT, TEXT_LIMIT = 0.4, 0.5
 IMPORT_LIMIT = 10.0

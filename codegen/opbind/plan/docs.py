@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..model import Return
 from .data import Parameter, Signature
@@ -40,20 +40,28 @@ def _text_parameter(parameter: Parameter) -> str:
     return f"{parameter.spelled}{default}"
 
 
-def doc(signatures: Iterable[Signature]) -> str:
-    """The signatures, what the entries say, further names of arguments, and examples."""
+def doc(signatures: Iterable[Signature], implied: Mapping[str, Sequence[str]]) -> str:
+    """The signatures, what the entries say, further names of arguments, and examples.
+
+    `implied` names of arguments are alike in all functions, and not told by each.
+    """
     signatures = tuple(signatures)
     ops = [call.op for s in signatures for call in s.calls]
     texts = ["\n".join(s.text for s in signatures)]
     texts += _distinct(op.doc.strip() for op in ops)
     parameters = (p for s in signatures for p in s.parameters)
-    further = _distinct(f"{' or '.join(p.aliases)} for {p.name}" for p in parameters if p.aliases)
+    further = _distinct(_further_names(p, implied.get(p.name, ())) for p in parameters)
     if further:
         texts.append(f"By keyword also: {', '.join(further)}.")
     examples = _distinct(example.strip("\n") for op in ops for example in op.examples)
     if examples:
         texts.append("Examples:\n" + "\n\n".join(map(_indented, examples)))
     return "\n\n".join(texts)
+
+
+def _further_names(parameter: Parameter, implied: Sequence[str]) -> str:
+    names = [name for name in parameter.aliases if name not in implied]
+    return f"{' or '.join(names)} for {parameter.name}" if names else ""
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..model import Library, Op, Return
-from . import calls, docs, names, order, torch_profile
+from . import calls, docs, names, order, torch_data, torch_profile
 from .data import (
     Call,
     EntryKind,
@@ -35,7 +35,7 @@ def function(entries: Sequence[Entry], library: Library) -> Function:
         entry=EntryKind.NOARGS if is_noargs else EntryKind.FASTCALL,
         signatures=signatures,
         text_signature=docs.text_signature(attribute, signatures),
-        doc=docs.doc(signatures),
+        doc=docs.doc(signatures, torch_data.NUMPY_NAMES if library.is_torch else {}),
         shard=names.shard_of(attribute, library.shards),
         torch_owner=owner,
         torch_name=torch_name,

@@ -75,9 +75,7 @@ constexpr char kNamed_Tensor___and__Doc[] =
     "--\n"
     "\n"
     "__and__(Tensor self, Tensor other) -> Tensor\n"
-    "__and__(Tensor self, Scalar other) -> Tensor\n"
-    "\n"
-    "By keyword also: x2 for other.";
+    "__and__(Tensor self, Scalar other) -> Tensor";
 
 // linalg_inv(Tensor A) -> Tensor
 // linalg_inv.out(Tensor A, *, Tensor(a!) out) -> Tensor(a!)
@@ -201,9 +199,7 @@ constexpr char k__And__Doc[] =
     "--\n"
     "\n"
     "__and__(Tensor input, Tensor other) -> Tensor\n"
-    "__and__(Tensor input, Scalar other) -> Tensor\n"
-    "\n"
-    "By keyword also: x or a or x1 for input, x2 for other.";
+    "__and__(Tensor input, Scalar other) -> Tensor";
 
 // zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
@@ -289,9 +285,7 @@ constexpr char kZerosLikeDoc[] =
     "\n"
     "zeros_like(Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False) "
-    "-> Tensor\n"
-    "\n"
-    "By keyword also: x or a or x1 for input.";
+    "-> Tensor";
 
 }  // namespace
 

@@ -20,8 +20,6 @@ __all__ = [
 def __and__(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     """__and__(Tensor input, Tensor other) -> Tensor
     __and__(Tensor input, Scalar other) -> Tensor
-
-    By keyword also: x or a or x1 for input, x2 for other.
     """
 
 @overload
@@ -53,8 +51,6 @@ def zeros_like(
     """zeros_like(Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=False, bool?
         requires_grad=False) -> Tensor
-
-    By keyword also: x or a or x1 for input.
     """
 
 @overload
