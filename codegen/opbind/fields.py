@@ -180,7 +180,7 @@ ENTRY_FIELDS = (
     Field(
         "manual_cpp_binding",
         FieldKind.FLAG,
-        "Whether torch writes the C++ method by hand.",
+        "Whether torch writes the C++ method by hand: functions of self alone call that.",
         "true",
         "false",
         is_native=True,

@@ -251,6 +251,17 @@ def test_a_python_name_of_its_own() -> None:
     assert one.signatures[0].call.target == "at::_ops::add::call"
 
 
+def test_what_a_tensor_tells_itself() -> None:
+    by_hand = "  variants: function, method\n  manual_cpp_binding: true\n"
+    targets = {
+        f"- func: is_neg(Tensor self) -> bool\n{by_hand}": "&at::Tensor::is_neg",
+        f"- func: size.int(Tensor self, int dim) -> int\n{by_hand}": "at::_ops::size_int::call",
+        f"{_own('is_neg(Tensor self) -> bool')}\n{by_hand}": "::demo::ops::is_neg",
+    }
+    for entries, target in targets.items():
+        assert {call.target for call in function(entries).calls} == {target}
+
+
 def test_policies() -> None:
     entries = "- func: f(Tensor x) -> Tensor\n  dispatch: {CPU: f_cpu, Meta: f_meta}\n"
     (call,) = function(entries).calls

@@ -30,14 +30,6 @@ SEED = int(os.environ.get("OPBIND_SEED", "2026"))
 ALL = os.environ.get("OPBIND_ALL") == "1"
 OPS, SAMPLES, LARGEST = 60, 2, 2_000
 
-_CONJ = (
-    "torch calls at::Tensor::conj, which is _conj or nothing; aten_ops the op, that vmap refuses"
-)
-# Functions that differ from torch's, each with the reason. Each has a test of its own below.
-DIFFERENT: dict[str, str] = {
-    "torch.conj": _CONJ,
-    "torch.Tensor.conj": _CONJ,
-}
 NOT_TRACED = (
     "torch.compile traces torch's functions alone: any other of a C module breaks the graph"
 )
@@ -191,7 +183,7 @@ def differences(transform: Transform) -> dict[str, str]:
         ended_well += not isinstance(theirs, type)
     # Two errors are alike; a transform that fails alone shows nothing.
     assert ended_well > len(cases()) // 2
-    return {name: text for name, text in found.items() if name not in DIFFERENT}
+    return found
 
 
 # --- tests ----------------------------------------------------------------------------------------
@@ -364,7 +356,6 @@ def test_autocast() -> None:
 # --- what differs ---------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(reason=_CONJ)
 @pytest.mark.parametrize("name", ["torch.conj", "torch.Tensor.conj"])
 def test_vmap_of_conj(name: str) -> None:
     pair = pairs()[name]

@@ -224,12 +224,19 @@ def _is_torchs_factory(one: Layout) -> bool:
 
 def _target(op: Op, library: Library) -> str:
     if not op.is_own:
-        return f"at::_ops::{overload_name(op)}::call"
+        call = f"at::_ops::{overload_name(op)}::call"
+        return f"&at::Tensor::{op.schema.name.base}" if _is_told_by_tensor(op) else call
     is_direct = op.call is CallPolicy.DIRECT or not library.has_torch
     kernel = direct_kernel(op) if is_direct else None
     if kernel is not None:
         return kernel_function(kernel.name, library).absolute
     return f"::{library.namespace}::ops::{own_name(op)}"
+
+
+def _is_told_by_tensor(op: Op) -> bool:
+    """torch's own functions call a method that is written by hand, too: conj, is_complex."""
+    is_method = op.manual_cpp_binding and "method" in op.variants
+    return is_method and len(op.schema.arguments) == 1
 
 
 def _gives_self(op: Op) -> bool:

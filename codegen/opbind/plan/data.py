@@ -142,7 +142,7 @@ class Call(NamedTuple):
     # The dispatch function: its outs first, then the schema's order.
     dispatch_name: str
     dispatch: CppSignature
-    # What it calls: "at::_ops::add_Tensor::call".
+    # What it calls: "at::_ops::add_Tensor::call", "&at::Tensor::is_complex".
     target: str
     # The op's type by its schema; and where torch has its own word: "at::_ops::add_Tensor::schema",
     # or '' for an own op.

@@ -28,6 +28,13 @@ OPBIND_DISPATCH Result call_without_gil(Result (*op)(Arguments...),
   });
 }
 
+/// The same of what a tensor tells without the dispatcher (at::Tensor::is_complex).
+template <class Result, class Owner>
+OPBIND_DISPATCH Result call_without_gil(Result (Owner::*method)() const, const host::Tensor& self) {
+  return without_gil<OPBIND_SHARED_FRAMES>(host::hold(self),
+                                           [&]() -> Result { return (self.*method)(); });
+}
+
 /// The same for ATen's factories, below what records views and gradients: a composite one such as
 /// empty_permuted would give a view of a tensor that nobody has. As torch's own factory functions
 /// (torch/csrc/autograd/generated/variable_factories.h).
