@@ -77,7 +77,7 @@ test-limited: $(INSTALLED)
 	$(ECHO)/echo_variants.py limited
 
 # All of torch's own functions through the generator: `import aten_ops` with $(ATEN) on the path.
-# ONLY='--only add*' builds some of them.
+# ONLY="--only 'add*'" builds some of them.
 ATEN := build/aten
 SHARDS ?= 4
 ONLY ?=

@@ -118,7 +118,7 @@ def build(request: Request) -> Path:
     if tools.torch is not None:
         check_torch_ops(request.plan, tools.torch)
     try:
-        with _only_build_in(request.build_dir):
+        with only_build_in(request.build_dir):
             extension = _compile(request, tools)
             _check_symbols(request, tools, extension)
             return _install(request, tools, extension)
@@ -127,7 +127,7 @@ def build(request: Request) -> Path:
 
 
 @contextmanager
-def _only_build_in(folder: Path) -> Iterator[None]:
+def only_build_in(folder: Path) -> Iterator[None]:
     """Wait for another build in `folder` to end: two at once would spoil ninja's log."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w") as lock:
@@ -279,6 +279,8 @@ def ninja_text(request: Request, tools: Toolchain, extension: str) -> str:
     # What a make file calls by these names, for whoever needs more.
     for name in ("CXXFLAGS", "LDFLAGS"):
         ninja.variable(name, os.environ.get(name, "").replace("$", "$$"))
+    # Of paths, where the writer escapes all other signs.
+    ninja.variable("dollar", "$$")
     ninja.rule(
         "cxx",
         command=_command([*tools.compiler, *_compile_flags(request, tools)])
@@ -297,10 +299,16 @@ def ninja_text(request: Request, tools: Toolchain, extension: str) -> str:
         rspfile_content="{ global: PyInit__C; local: *; };",
     )
     sources = _cpp_sources(request)
-    for source, flags in sources.items():
-        ninja.build(_object(source), "cxx", str(source), variables={"flags": _command(flags)})
-    ninja.build(extension, "link", [_object(source) for source in sources])
+    objects = [_ninja_path(_object(source)) for source in sources]
+    for (source, flags), made in zip(sources.items(), objects, strict=True):
+        given = _ninja_path(str(source))
+        ninja.build(made, "cxx", given, variables={"flags": _command(flags)})
+    ninja.build(extension, "link", objects)
     return buffer.getvalue()
+
+
+def _ninja_path(path: str) -> str:
+    return path.replace("$", "${dollar}")
 
 
 def _cpp_sources(request: Request) -> dict[Path, tuple[str, ...]]:
@@ -319,7 +327,11 @@ def _cpp_sources(request: Request) -> dict[Path, tuple[str, ...]]:
     # What warnings a library's own sources may have is their author's affair.
     groups = ((runtime, _STRICT), (generated, (*_STRICT, include)), (theirs, (include,)))
     # Named twice, it is compiled once.
-    return {path.resolve(): flags for paths, flags in groups for path in paths}
+    sources = {path.resolve(): flags for paths, flags in groups for path in paths}
+    for name in map(str, sources):
+        if "|" in name or "\n" in name:
+            raise BuildError(f"ninja can build from no path with | or a line's end in it: {name!r}")
+    return sources
 
 
 def _object(source: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -167,13 +168,20 @@ def test_a_schema_that_differs_from_torchs_does_not_compile(tmp_path: Path) -> N
     assert "add.Tensor has other types in torch" in line
 
 
-def ninja_text(monkeypatch: pytest.MonkeyPatch, ops: Path = REPO / "ops.yaml") -> str:
+STRANGE = (Path("k $1.cpp"), Path("$x/a$ b:c '\"$$.cpp"))
+
+
+def ninja_text(
+    monkeypatch: pytest.MonkeyPatch,
+    ops: Path = REPO / "ops.yaml",
+    sources: tuple[Path, ...] = STRANGE,
+) -> str:
     from opbind import cli
 
     monkeypatch.setenv("CXX", "c++")
     generated = cli._generated(cli.Input(ops))
     paths = tuple(file.path for file in generated.files)
-    request = build.Request(generated.plan, Path("out dir"), paths, (Path("k $1.cpp"),), Path("b"))
+    request = build.Request(generated.plan, Path("out $dir"), paths, sources, Path("b"))
     tools = build.find_toolchain(with_torch=generated.plan.library.has_torch)
     return build.ninja_text(request, tools, "obj/_C.so")
 
@@ -188,6 +196,24 @@ def test_flags(monkeypatch: pytest.MonkeyPatch) -> None:
         assert flag in text
     assert "rpath" not in text
     assert f"-I{build.find_torch().root}" not in text
+
+
+@needs_torch
+def test_paths_of_all_kinds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "build.ninja").write_text(ninja_text(monkeypatch))
+    command = [sys.executable, "-m", "ninja", "-C", str(tmp_path), "-t", "commands"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    compiled = [shlex.split(line) for line in done.stdout.splitlines() if " -c " in line]
+    sources = {words[words.index("-c") + 1] for words in compiled}
+    assert {str(path.resolve()) for path in STRANGE} <= sources
+    includes = {word for words in compiled for word in words if word.endswith("$dir")}
+    assert includes == {f"-I{Path('out $dir').resolve()}"}
+
+
+@needs_torch
+def test_a_path_that_ninja_cannot_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(BuildError, match=r"no path with \| .*a\|b\.cpp"):
+        ninja_text(monkeypatch, sources=(Path("a|b.cpp"),))
 
 
 def test_a_compiler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -267,6 +267,25 @@ def test_each_deprecated_signature_warns_once(objects: Any, run_python: Run) -> 
     assert first.splitlines()[2] == torchs.splitlines()[2]
 
 
+def test_what_warns_once_warns_each_time_where_torch_does(objects: Any, run_python: Run) -> None:
+    program = """
+import warnings
+import objects_ops, torch
+objects_ops.install("objects_ops")
+x = torch.ones(2)
+for is_always in (False, True):
+    torch.set_warn_always(is_always)
+    for module in (torch, objects_ops):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(3):
+                module.add(x, 2, x)
+        print(len(caught))
+"""
+    result = run_python(program, libraries.built("objects"))
+    assert result.stdout.split() == ["1", "1", "3", "3"], result.stderr
+
+
 def test_a_warning_that_is_an_error_is_raised_by_each_call(objects: Any, run_python: Run) -> None:
     program = """
 import warnings

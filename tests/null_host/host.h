@@ -333,6 +333,9 @@ void lazy_init(std::optional<Device> device);
 
 // ---------------------------------------------------------------------------- warnings and errors
 
+/// This host gives a warning once, if it is to be given once.
+constexpr bool warns_always() noexcept { return false; }
+
 /// Collects the warnings of this thread while it is alive. Made and destroyed without the GIL.
 class WarningScope {
  public:

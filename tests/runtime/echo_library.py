@@ -288,7 +288,8 @@ def build(name: str) -> Path:
     _write(ops, yaml_text())
     _write(kernels, kernels_text(made))
     _write(pairs, signature_pairs.pairs_text(made))
-    return libraries.build(name, ops, [kernels, pairs, *sorted(SOURCES.glob("*.cpp"))])
+    sources = [kernels, pairs, *sorted(SOURCES.glob("*.cpp"))]
+    return libraries.build(name, ops, sources, has_demos_host=False)
 
 
 def _write(path: Path, text: str) -> None:

@@ -19,11 +19,14 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+from opbind.build import only_build_in
 
 REPO = Path(__file__).parents[2]
 LIBRARIES = REPO / "tests/module/libraries"
-DEMO_OBJECTS = REPO / "build/demo/obj"
+DEMO = REPO / "build/demo"
 
 
 @cache
@@ -43,12 +46,20 @@ def imported(name: str) -> Any:
     return importlib.import_module(f"{name}_ops")
 
 
-def build(name: str, ops: Path, kernels: Sequence[Path], link_flags: str = "") -> Path:
+def build(
+    name: str,
+    ops: Path,
+    kernels: Sequence[Path],
+    link_flags: str = "",
+    *,
+    has_demos_host: bool = True,
+) -> Path:
     """Builds `ops` with `kernels` in build/tests/NAME; `link_flags` join $LDFLAGS."""
     target = REPO / "build/tests" / name
     command = [sys.executable, "-m", "opbind", "build", ops, *kernels]
     options = ["--out", target / "generated", "--build-dir", target]
-    _begin(target)
+    if has_demos_host:
+        _begin(target)
     flags = f"{os.environ.get('LDFLAGS', '')} {link_flags}".strip()
     _run([*command, *options], {**os.environ, "LDFLAGS": flags})
     return target / "lib"
@@ -56,11 +67,13 @@ def build(name: str, ops: Path, kernels: Sequence[Path], link_flags: str = "") -
 
 def _begin(target: Path) -> None:
     """Copies the demo's objects into a new build folder: those of the runtime are the same."""
-    if DEMO_OBJECTS.is_dir() and not (target / "obj").exists():
+    with only_build_in(DEMO), only_build_in(target):
+        if not (DEMO / "obj").is_dir() or (target / "obj").exists():
+            return
         # A copy that is cut off must not look whole; ninja goes by the times, which are kept.
-        temporary = target / f"obj.{os.getpid()}"
-        shutil.copytree(DEMO_OBJECTS, temporary)
-        temporary.rename(target / "obj")
+        with TemporaryDirectory(dir=target) as folder:
+            copy = shutil.copytree(DEMO / "obj", Path(folder) / "obj")
+            copy.rename(target / "obj")
 
 
 def _linked(name: str, sources: Sequence[Path]) -> str:

@@ -505,9 +505,9 @@ bool match(const BoundSignature& bound, const CallArguments& call, bool skip_tor
 [[noreturn]] OPBIND_COLD void raise_mismatch(const PythonArgParser& parser,
                                              const CallArguments& call, bool skip_torch_function);
 
-/// Warns once in a process that `signature`, which the call chose, is deprecated, and shows those
-/// of the parser that are not. Throws python_error when the warning is an error: then the next call
-/// warns again. describe.cpp
+/// Warns that `signature`, which the call chose, is deprecated, and shows those of the parser that
+/// are not: once in a process, unless host::warns_always. Throws python_error when the warning is
+/// an error: then the next call warns again. describe.cpp
 OPBIND_COLD void warn_deprecated(const PythonArgParser& parser, const FunctionSignature& signature);
 
 /// How many of the call's arguments have a place in `bound` whose type takes them, one by one; for

@@ -573,7 +573,7 @@ void raise_at(PyObject* type, const ArgumentPlace& place, const char* what) {
 void warn_deprecated(const PythonArgParser& parser, const FunctionSignature& signature) {
   // Changed with the GIL only.
   static std::set<const FunctionSignature*> warned;
-  if (!warned.insert(&signature).second) {
+  if (!warned.insert(&signature).second && !host::warns_always()) {
     return;
   }
   const std::string text = deprecation_text(parser, signature);

@@ -362,8 +362,10 @@ PyObject* wrap(const SymBool& value);
 /// symbol, for whoever traces. Throws std::overflow_error as unpack_scalar.
 Tensor tensor_of_number(PyObject* object);
 
-// ------------------------------------------------------------------------------ warnings and
-// errors
+// ---------------------------------------------------------------------------- warnings and errors
+
+/// Whether a warning that is given once is given each time: torch.set_warn_always.
+inline bool warns_always() noexcept { return c10::WarningUtils::get_warnAlways(); }
 
 /// Collects the C++ warnings of this thread while it is alive. Construction and destruction need no
 /// GIL and cannot fail, so that the thread may be unwound at any point.
