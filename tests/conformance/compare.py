@@ -28,6 +28,11 @@ UNINITIALISED = (
 )
 
 
+# What the kernels of recording.py were given since the last call began.
+HEARD: list[str] = []
+# A difference of values alone ends with these words, and what they are.
+OTHER_VALUES = "other values"
+
 # Calls of torch's own function, where ours differs: what depends on memory that nobody wrote, or on
 # how memory is aligned, is not the same each time.
 TRIES = 30
@@ -48,6 +53,7 @@ def outcome(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str,
     arguments = tuple(flat((args, kwargs)))
     # torch.manual_seed remembers a stack for each device that is not there, for later.
     torch.default_generator.manual_seed(0)
+    HEARD.clear()
     # A mode that the call leaves changed ends here.
     with warnings.catch_warnings(), torch.set_grad_enabled(True):
         warnings.simplefilter("ignore")
@@ -61,7 +67,7 @@ def outcome(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str,
 def _state() -> tuple[Any, ...]:
     """What functions should leave as it is, but for the random numbers that they use."""
     modes = (torch.is_grad_enabled(), torch.is_inference_mode_enabled())
-    return (*modes, torch.get_default_dtype(), torch.get_rng_state())
+    return (*modes, torch.get_default_dtype(), torch.get_rng_state(), tuple(HEARD))
 
 
 def is_unsure(
@@ -73,8 +79,12 @@ def is_unsure(
 ) -> bool:
     """Whether torch's function is not the same each time, and once ends as ours but for values.
 
-    `make` gives the arguments; `seen` is what of an outcome is compared.
+    The values that differ in ours must differ between torch's own. `make` gives the arguments;
+    `seen` is what of an outcome is compared.
     """
+    if difference(theirs, ours).startswith(NOT_COMPARED):
+        return False
+    wrong = _places_of_values(theirs, ours)
     kept = []
     for i in range(TRIES):
         # Memory that others had, in other places.
@@ -82,9 +92,16 @@ def is_unsure(
         with contextlib.suppress(RuntimeError):
             _fill_freed_memory(theirs.value, i + 1)
         again = seen(_elsewhere(i, lambda: outcome(function, *make())))
-        if difference(theirs, again) and not difference(again, ours, values=False):
-            return True
+        if not difference(again, ours, values=False):
+            wrong -= _places_of_values(theirs, again)
+            if not wrong and difference(theirs, again):
+                return True
     return False
+
+
+def _places_of_values(theirs: Outcome, ours: Outcome) -> set[str]:
+    texts = _differences(theirs, ours, values=True)
+    return {text.partition(OTHER_VALUES)[0] for text in texts if OTHER_VALUES in text}
 
 
 def _elsewhere(number: int, work: Callable[[], Outcome]) -> Outcome:
@@ -190,12 +207,15 @@ def _is_odd(tensor: torch.Tensor) -> bool:
 # --- differences ----------------------------------------------------------------------------------
 
 
+NOT_COMPARED = "not to compare: "
+
+
 def difference(theirs: Outcome, ours: Outcome, *, values: bool = True) -> str:
     """The first difference in words, or ''."""
     try:
         return next(_differences(theirs, ours, values), "")
     except Exception as error:
-        return f"not to compare: {error}"
+        return f"{NOT_COMPARED}{error}"
 
 
 def _differences(theirs: Outcome, ours: Outcome, values: bool) -> Iterator[str]:
@@ -209,9 +229,11 @@ def _differences(theirs: Outcome, ours: Outcome, values: bool) -> Iterator[str]:
         yield from _graph_differences(theirs, ours)
     changed = _value_differences(list(theirs.arguments), list(ours.arguments), values)
     yield from (f"arguments afterwards: {text}" for text in changed)
-    if values:
-        found = _value_differences(theirs.state, ours.state, values)
-        yield from (f"modes and random numbers afterwards: {text}" for text in found)
+    found = _value_differences(theirs.state, ours.state, values=True)
+    yield from (f"{_STATE}: {text}" for text in found)
+
+
+_STATE = "modes, random numbers and what reached an op"
 
 
 def _error_difference(theirs: Outcome, ours: Outcome) -> str:
@@ -240,7 +262,7 @@ def _value_differences(a: Any, b: Any, values: bool) -> Iterator[str]:
     elif isinstance(a, dict):
         yield from _value_differences(list(a.items()), list(b.items()), values)
     elif values and not _same_value(a, b):
-        yield f"{a!r} / {b!r}"
+        yield f"{OTHER_VALUES} {a!r} / {b!r}"
 
 
 def _same_value(a: Any, b: Any) -> bool:
@@ -259,11 +281,16 @@ def _same_value(a: Any, b: Any) -> bool:
     return bool(a == b) and repr(a) == repr(b)
 
 
+# The level of a wrapper, and what it holds.
+Level = tuple[int, torch.Tensor]
+
+
 def _tensor_differences(a: torch.Tensor, b: torch.Tensor, values: bool) -> Iterator[str]:
-    if torch._C._functorch.is_functorch_wrapped_tensor(a):
-        # Of vmap, outside of it: such a tensor answers to nothing else.
-        yield from _unwrapped_differences(a, b, values)
-        return
+    # Of vmap, outside of it: such a tensor answers to nothing else.
+    for is_wrapped, unwrapped in _WRAPPERS.items():
+        if is_wrapped(a):
+            yield from _unwrapped_differences(unwrapped(a), b, unwrapped, values)
+            return
     for name, get in _PROPERTIES.items():
         x, y = get(a), get(b)
         if x != y:
@@ -272,16 +299,42 @@ def _tensor_differences(a: torch.Tensor, b: torch.Tensor, values: bool) -> Itera
     if values and not a.is_meta and not (a.is_quantized and a.is_neg()):
         parts = list(zip(_parts(a.detach()), _parts(b.detach()), strict=True))
         if not all(_same_bits(x, y) for x, y in parts):
-            yield "other values"
+            yield OTHER_VALUES
 
 
-def _unwrapped_differences(a: torch.Tensor, b: torch.Tensor, values: bool) -> Iterator[str]:
-    levels = [torch._C._functorch.maybe_get_level(tensor) for tensor in (a, b)]
-    if levels[0] != levels[1]:
-        yield f"level {levels[0]} / {levels[1]}"
-        return
-    x, y = (torch._C._functorch.get_unwrapped(tensor) for tensor in (a, b))
-    yield from _tensor_differences(x, y, values)
+def _unwrapped_differences(
+    inner: Level, b: torch.Tensor, unwrapped: Callable[[torch.Tensor], Level], values: bool
+) -> Iterator[str]:
+    (level, x), (other, y) = inner, unwrapped(b)
+    if level != other:
+        yield f"level {level} / {other}"
+    else:
+        yield from _tensor_differences(x, y, values)
+
+
+def _unwrapped(tensor: torch.Tensor) -> Level:
+    functorch = torch._C._functorch
+    return functorch.maybe_get_level(tensor), functorch.get_unwrapped(tensor)
+
+
+def _unwrapped_legacy(tensor: torch.Tensor) -> Level:
+    """Of what _add_batch_dim makes, which does not tell its level."""
+    # Of a dimension that is not there: it answers to nothing at all.
+    with contextlib.suppress(IndexError):
+        for level in range(_LEGACY_LEVELS):
+            plain = torch._remove_batch_dim(tensor, level, 1, 0)
+            if not _is_legacy(plain):
+                return level, plain
+    return -1, torch.empty(0)
+
+
+# torch's kVmapNumLevels.
+_LEGACY_LEVELS = 64
+_is_legacy = torch._C._functorch.is_legacy_batchedtensor
+_WRAPPERS: dict[Callable[[torch.Tensor], bool], Callable[[torch.Tensor], Level]] = {
+    torch._C._functorch.is_functorch_wrapped_tensor: _unwrapped,
+    _is_legacy: _unwrapped_legacy,
+}
 
 
 def _is_dense(tensor: torch.Tensor) -> bool:
@@ -329,6 +382,9 @@ _PROPERTIES: dict[str, Callable[[torch.Tensor], Any]] = {
 
 def _parts(tensor: torch.Tensor) -> list[torch.Tensor]:
     """Plain tensors that hold its values."""
+    if tensor.is_neg():
+        # torch cannot negate all dtypes.
+        tensor = torch._neg_view(tensor)
     if tensor.layout == torch.jagged:
         return [tensor.values(), tensor.offsets()]  # type: ignore[attr-defined]
     if tensor.is_nested:
@@ -343,7 +399,15 @@ def _parts(tensor: torch.Tensor) -> list[torch.Tensor]:
         return [tensor.crow_indices(), tensor.col_indices(), tensor.values().clone()]
     if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
         return [tensor.ccol_indices(), tensor.row_indices(), tensor.values().clone()]
-    return [tensor] if tensor.layout == torch.strided else []
+    return [_unexpanded(tensor)] if tensor.layout == torch.strided else []
+
+
+def _unexpanded(tensor: torch.Tensor) -> torch.Tensor:
+    """One of each value: all that are shown may be too many."""
+    for dimension, stride in enumerate(tensor.stride()):
+        if stride == 0 and tensor.shape[dimension] > 1:
+            tensor = tensor.narrow(dimension, 0, 1)
+    return tensor
 
 
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}

@@ -1,4 +1,4 @@
-"""Kernels on the CPU for those of torch's ops that have none: their results tell what reached them.
+"""Kernels on the CPU for those of torch's ops that have none: they tell what reached them.
 
 Without, an op of CUDA's refuses all calls, and only refusals could be compared.
 """
@@ -11,6 +11,7 @@ from functools import cache, partial
 from typing import Any
 
 import torch
+from compare import HEARD
 from made import shown
 from torch_files import ours
 
@@ -57,33 +58,36 @@ def _is_view(result: torch.Argument) -> bool:
 
 
 def _kernel(op: torch._ops.OpOverload) -> Callable[..., Any]:
-    """Returns what it writes to, or what differs with what it was given."""
+    """Tells what it was given (compare.HEARD); returns what it writes to, or plain results."""
     schema = op._schema
     names = [argument.name for argument in schema.arguments]
 
     def run(*args: Any, **kwargs: Any) -> Any:
         given = {**dict(zip(names, args, strict=False)), **kwargs}
-        number = zlib.crc32(", ".join(f"{k}={_told(v)}" for k, v in given.items()).encode())
+        HEARD.append(f"{op}({', '.join(f'{k}={_told(v)}' for k, v in given.items())})")
         written = (given[argument.name] for argument in schema.arguments if _is_written(argument))
         results = [
-            next(written) if _is_written(result) else _RESULTS[str(result.type)](number)
-            for result in schema.returns
+            next(written) if _is_written(result) else _RESULTS[str(result.type)](place)
+            for place, result in enumerate(schema.returns)
         ]
         return tuple(results) if len(results) > 1 else next(iter(results), None)
 
     return run
 
 
+# By the place among the results: no two are the same.
 _RESULTS: Mapping[str, Callable[[int], Any]] = {
-    "Tensor": lambda number: torch.tensor(number, dtype=torch.float64),
+    "Tensor": lambda place: torch.tensor(place, dtype=torch.float64),
     "int": int,
-    "bool": lambda number: bool(number % 2),
+    "bool": bool,
 }
 
 
 def _told(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_told, value))}]"
+    if isinstance(value, torch.Generator):
+        return f"Generator {zlib.crc32(value.get_state().numpy().tobytes())}"
     if isinstance(value, torch.Tensor) and value.layout == torch.strided and value.is_cpu:
-        return f"{shown(value)}{value.tolist()}"
+        return f"{shown(value)} {value.stride()} {value.tolist()}"
     return shown(value)

@@ -89,8 +89,12 @@ def _each(test: Callable[[Any], bool], read: Callable[[Any], Any]) -> Meaning:
 
 def _reads_later(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
     """An array is asked for its `__index__` when it is read: another fault may be seen before."""
-    is_refused = isinstance(theirs.error, TypeError) and ours.error is not None
+    is_refused = isinstance(theirs.error, TypeError) and isinstance(ours.error, _FAULTS)
     return is_refused and any(isinstance(value, np.ndarray) for value in given(call))
+
+
+# What calls are refused with.
+_FAULTS = (TypeError, IndexError, ValueError, OverflowError, NotImplementedError, RuntimeError)
 
 
 def _by_the_schema(pair: Pair, call: Call) -> Call | None:
@@ -119,30 +123,30 @@ def _either(*rules: Rule) -> Rule:
 # --- refusals -------------------------------------------------------------------------------------
 
 
-def _refuses(test: Callable[[Any], bool]) -> Rule:
-    """Ours is a TypeError that blames an object of the kind, alone or in a list."""
+def _refuses(test: Callable[[Any], bool], *tags: str) -> Rule:
+    """Ours is a TypeError that blames an object of the kind, alone or in a list, where a parameter
+    has one of the types."""
 
     def rule(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
         if not isinstance(ours.error, TypeError):
             return False
-        return any(map(test, blamed(pair, call, ours.error)))
+        return any(test(value) for tag, value in blamed(pair, call, ours.error) if tag in tags)
 
     return rule
 
 
-def blamed(pair: Pair, call: Call, error: TypeError) -> Iterator[Any]:
-    """What was given for the arguments that the error's reasons name."""
+def blamed(pair: Pair, call: Call, error: TypeError) -> Iterator[tuple[str, Any]]:
+    """What was given for the parameters that the error's reasons name, by the type's tag."""
     reasons = [reason for _, reason in getattr(error, "candidates", ())]
     for signature in pair.function.signatures:
         for place, parameter in enumerate(signature.parameters):
             if not any(f"'{parameter.name}'" in reason for reason in reasons):
                 continue
-            for name in (parameter.name, *parameter.further_names):
-                yield from leaves(call.kwargs.get(name))
+            values = [call.kwargs.get(name) for name in (parameter.name, *parameter.further_names)]
             if place < signature.max_positional:
                 # The last of ints one by one as well.
-                rest = call.args[place:] if signature.varargs_int_list else call.args[place:][:1]
-                yield from leaves(rest)
+                values += call.args[place:] if signature.varargs_int_list else call.args[place:][:1]
+            yield from ((parameter.row.tag, leaf) for leaf in leaves(values))
 
 
 def _place(signature: Signature, name: str) -> int | None:
@@ -154,8 +158,8 @@ def _is_small_tensor(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.numel() == 1
 
 
-def _is_text_or_index(value: Any) -> bool:
-    return isinstance(value, (bytes, np.integer))
+def _is_complex_tensor(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_complex()
 
 
 # --- how both calls ended -------------------------------------------------------------------------
@@ -178,8 +182,9 @@ def _is_of_the_standard_library(pair: Pair, call: Call, theirs: Outcome, ours: O
 
 def _lets_wrong_calls_pass(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
     takes_nothing = not any(s.parameters for s in pair.function.signatures)
+    is_wrong = takes_nothing and bool(call.args or call.kwargs)
     is_unknown = str(theirs.error) == "unknown parameter type"
-    return isinstance(ours.error, TypeError) and (takes_nothing or is_unknown)
+    return isinstance(ours.error, TypeError) and (is_wrong or is_unknown)
 
 
 def _takes_none_in_lists(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
@@ -187,7 +192,10 @@ def _takes_none_in_lists(pair: Pair, call: Call, theirs: Outcome, ours: Outcome)
     lists = (value for value in given(call) if isinstance(value, (list, tuple)))
     is_refused = isinstance(theirs.error, (TypeError, ValueError, RuntimeError))
     is_by_the_op = ours.error is None or isinstance(ours.error, (RuntimeError, IndexError))
-    return is_refused and is_by_the_op and any(None in map(_none_or_0, one) for one in lists)
+    parameters = [p for s in pair.function.signatures for p in s.parameters]
+    takes_none = any(p.row.tag == "OPTIONAL_TENSOR_LIST" for p in parameters)
+    has_none = any(None in map(_none_or_0, one) for one in lists)
+    return takes_none and is_refused and is_by_the_op and has_none
 
 
 def _none_or_0(value: Any) -> Any:
@@ -200,24 +208,43 @@ def _has_number_for_out(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) 
 
 
 def _has_ints_among_results(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool:
-    """torch's are tensors of the same values."""
+    """torch's are tensors of the same values, where the schema has a SymInt."""
     if ours.error is not None or not isinstance(ours.value, tuple):
         return False
-    made = [torch.tensor(one) if type(one) is int else one for one in ours.value]
-    return not difference(theirs, replace(ours, value=type(ours.value)(made)))
+    calls = (one for signature in pair.function.signatures for one in signature.calls)
+    kinds = [[str(result.type) for result in one.op.schema.returns] for one in calls]
+    return any(
+        not difference(theirs, replace(ours, value=type(ours.value)(_as_tensors(ours.value, one))))
+        for one in kinds
+        if "SymInt" in one and len(one) == len(ours.value)
+    )
 
+
+def _as_tensors(values: tuple[Any, ...], kinds: list[str]) -> list[Any]:
+    pairs = zip(values, kinds, strict=True)
+    return [torch.tensor(value) if kind == "SymInt" else value for value, kind in pairs]
+
+
+# Where ints are taken.
+_INTS = ("INT64", "INT_LIST")
 
 RULES: dict[str, Rule] = {
     "D1": _overflows,
     "D2": _either(_means(_each(is_index, int)), _reads_later),
     "D6": _means(_each(lambda value: isinstance(value, np.bool_), bool)),
-    "D7": _means(_each(lambda value: isinstance(value, np.complexfloating), complex)),
+    "D7": _either(
+        _means(_each(lambda value: isinstance(value, np.complexfloating), complex)),
+        _refuses(_is_complex_tensor, "DOUBLE"),
+    ),
     "D10": _is_of_the_standard_library,
-    "D11": _refuses(_is_text_or_index),
+    "D11": _either(
+        _refuses(lambda value: isinstance(value, bytes), "STRING", "DEVICE"),
+        _refuses(lambda value: isinstance(value, np.integer), "DEVICE"),
+    ),
     "D13": _lets_wrong_calls_pass,
-    "D4": _refuses(_is_small_tensor),
+    "D4": _refuses(_is_small_tensor, *_INTS),
     "D20": _has_number_for_out,
-    "D3": _refuses(lambda value: isinstance(value, bool)),
+    "D3": _refuses(lambda value: isinstance(value, bool), *_INTS),
     "D5": _means(_by_the_schema),
     "D8": _takes_none_in_lists,
     "D14": _means(_as_a_list),

@@ -10,7 +10,7 @@ import pytest
 import recording
 import torch
 from aten import pairs
-from compare import outcome
+from compare import Outcome, copied, difference, outcome
 from judge import Verdict, judge
 from made import Call
 from samples import _message_difference
@@ -21,6 +21,7 @@ HEADS = torch.empty(1, 2, 3, 8, device="meta")
 ZEROS = torch.zeros(4, 3)
 GRAD = torch.ones(3, requires_grad=True)
 EYE = torch.eye(2).to_sparse()
+BATCH = (ROWS, 1, 0)
 Function = Callable[..., Any]
 
 
@@ -34,6 +35,13 @@ def raising(error: BaseException) -> Function:
         raise error
 
     return function
+
+
+def blaming(argument: str) -> Function:
+    """Refuses an argument as ours do."""
+    error = TypeError("refused")
+    error.candidates = [("", f"argument '{argument}' is wrong")]  # type: ignore[attr-defined]
+    return raising(error)
 
 
 def after(function: Function, act: Callable[[], object]) -> Function:
@@ -58,6 +66,10 @@ def _uncoalesced(x: torch.Tensor) -> torch.Tensor:
     return torch.sparse_coo_tensor(x.indices(), -x.values(), x.shape)
 
 
+def batched(x: torch.Tensor, *rest: int) -> torch.Tensor:
+    return torch._add_batch_dim(copied(x + 1), *rest)
+
+
 # What is said, torch's function, another in the place of ours, and the arguments.
 PLANTED: list[tuple[str, str, Function, tuple[Any, ...]]] = [
     ("storage offset", "torch.narrow", lambda x, *_: x.narrow(0, 2, 2), (ZEROS, 0, 1, 2)),
@@ -80,6 +92,9 @@ PLANTED: list[tuple[str, str, Function, tuple[Any, ...]]] = [
     ),
     ("random", "torch.rand", after(torch.rand, lambda: torch.rand(9)), ([3],)),
     ("modes", "torch.abs", after(torch.abs, lambda: torch._C._set_grad_enabled(False)), (ROWS,)),
+    ("random", "torch.empty", after(torch.empty, lambda: torch.rand(9)), ([3],)),
+    ("other values", "torch._add_batch_dim", batched, BATCH),
+    ("other values", "torch.Tensor._neg_view", lambda x: torch._neg_view(copied(~x)), (ROWS > 3,)),
     ("afterwards", "torch.Tensor.add_", lambda x, y: x.zero_().add_(y), (ROWS, torch.ones(7))),
     ("int8", "torch.empty", lambda n: torch.empty(n, dtype=torch.int8), ([3],)),
     ("SystemError", "torch.empty", raising(SystemError()), ([3],)),
@@ -124,6 +139,17 @@ def test_values_that_are_not_the_same_each_time_are_counted_apart() -> None:
         assert verdict.difference and not verdict.unsure
 
 
+def test_only_the_values_that_torch_is_unsure_of_are_excused() -> None:
+    def ours(*args: Any) -> Any:
+        loss, unwritten = torch._ctc_loss(*args)
+        return loss + 7, unwritten
+
+    args = (torch.rand(5, 2, 4).log_softmax(2), torch.ones(2, 3).long(), [5, 5], [3, 2])
+    assert judged("torch._ctc_loss", torch._ctc_loss, *args).difference == ""
+    verdict = judged("torch._ctc_loss", ours, *args)
+    assert "[0]" in verdict.difference and not verdict.unsure
+
+
 # --- rules ----------------------------------------------------------------------------------------
 
 LOSS = "torch.nn.l1_loss"
@@ -148,6 +174,13 @@ def wrong_int(*args: Any) -> Any:
         ("torch.add", lambda *a, **k: 7, (X, Y), {"out": 3}),
         ("torch.index_put", raising(SystemError()), (X, [None], Y), {}),
         (ATTENTION, wrong_int, (HEADS, HEADS, HEADS), {}),
+        ("torch.max", lambda x, n: type(torch.max(x, n))([x, 0]), (X[0], 0), {}),
+        ("torch.sum", blaming("keepdim"), (ROWS, 0, True), {}),
+        ("torch.sum", blaming("dim"), (ROWS, np.int64(0)), {}),
+        ("torch.mul", blaming("other"), (X, torch.ones(1)), {}),
+        ("torch.sum", raising(SystemError()), (ROWS, np.array([0.5])), {}),
+        ("torch.zeros", lambda *a: 7, ([None],), {}),
+        ("torch._nnpack_available", raising(TypeError()), (), {}),
     ],
 )
 def test_a_rule_explains_its_own_difference_alone(
@@ -167,6 +200,7 @@ def test_a_rule_explains_its_own_difference_alone(
         ("D5", LOSS, (X, Y), {}),
         ("D6", "torch.full", ([1], np.bool_(True)), {}),
         ("D7", "torch.add", (X, np.complex64(1 + 1j)), {}),
+        ("D7", "torch.native_dropout", (X, torch.tensor(1j), False), {}),
         ("D8", "torch._unsafe_index", (ROWS, [None, torch.tensor([0])]), {}),
         ("D10", "torch.Tensor.tensor_split", (X, 2**62), {}),
         ("D11", "torch.zeros", ([1],), {"device": b"cpu"}),
@@ -189,14 +223,24 @@ def test_a_rule_is_needed(
 # --- kernels for ops that have none ---------------------------------------------------------------
 
 
-def test_a_kernel_that_records_tells_arguments_apart() -> None:
-    run = recording._kernel(torch.ops.aten.batch_norm_elemt.default)
+def test_what_reaches_a_kernel_that_records_is_compared() -> None:
+    def reached(*args: Any, **kwargs: Any) -> Outcome:
+        return outcome(recording._kernel(torch.ops.aten.batch_norm_elemt.out), args, kwargs)
+
     given = (ROWS, None, None, X, Y, 1e-5)
-    again = (ROWS.clone(), None, None, X.clone(), Y.clone(), 1e-5)
-    assert torch.equal(run(*given), run(*again))
+    assert reached(*given, out=Y).value is Y
+    assert difference(reached(*given, out=Y), reached(*given, out=Y)) == ""
     for other in ((*given[:5], 1e-6), (*given[:3], Y, X, 1e-5), (ROWS, X, *given[2:])):
-        assert not torch.equal(run(*given), run(*other))
-    assert recording._kernel(torch.ops.aten.batch_norm_elemt.out)(*given, out=Y) is Y
+        text = difference(reached(*given, out=Y), reached(*other, out=Y))
+        assert "what reached an op" in text or "arguments" in text
+
+
+def test_the_results_of_a_kernel_that_records_are_told_apart() -> None:
+    results = recording._kernel(torch.ops.aten.batch_norm_stats.default)(ROWS, 1e-5)
+    assert not torch.equal(*results)
+    run = recording._kernel(torch.ops.aten._fused_dropout.default)
+    ends = [outcome(run, (X, 0.5, torch.Generator().manual_seed(n)), {}) for n in (1, 2)]
+    assert ends[0].state[-1] != ends[1].state[-1]
 
 
 # --- texts ----------------------------------------------------------------------------------------
