@@ -327,7 +327,9 @@ def _cpp_sources(request: Request) -> dict[Path, tuple[str, ...]]:
     # What warnings a library's own sources may have is their author's affair.
     groups = ((runtime, _STRICT), (generated, (*_STRICT, include)), (theirs, (include,)))
     # Named twice, it is compiled once.
-    sources = {path.resolve(): flags for paths, flags in groups for path in paths}
+    sources: dict[Path, tuple[str, ...]] = {
+        path.resolve(): flags for paths, flags in groups for path in paths
+    }
     for name in map(str, sources):
         if "|" in name or "\n" in name:
             raise BuildError(f"ninja can build from no path with | or a line's end in it: {name!r}")
