@@ -319,8 +319,8 @@ def _unwrapped(tensor: torch.Tensor) -> Level:
 
 def _unwrapped_legacy(tensor: torch.Tensor) -> Level:
     """Of what _add_batch_dim makes, which does not tell its level."""
-    # Of a dimension that is not there: it answers to nothing at all.
-    with contextlib.suppress(IndexError):
+    # Of a dimension that is not there, or a level beyond all, it answers to nothing at all.
+    with contextlib.suppress(IndexError, RuntimeError):
         for level in range(_LEGACY_LEVELS):
             plain = torch._remove_batch_dim(tensor, level, 1, 0)
             if not _is_legacy(plain):
@@ -399,7 +399,16 @@ def _parts(tensor: torch.Tensor) -> list[torch.Tensor]:
         return [tensor.crow_indices(), tensor.col_indices(), tensor.values().clone()]
     if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
         return [tensor.ccol_indices(), tensor.row_indices(), tensor.values().clone()]
-    return [_unexpanded(tensor)] if tensor.layout == torch.strided else []
+    return [_unexpanded(tensor)] if tensor.layout == torch.strided and _has_all(tensor) else []
+
+
+def _has_all(tensor: torch.Tensor) -> bool:
+    """The memory for its sizes: not so an `out` that a failed call has resized."""
+    if not torch._C._has_storage(tensor) or 0 in tensor.shape:
+        return True
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    last = tensor.storage_offset() + sum((size - 1) * stride for size, stride in steps)
+    return (last + 1) * tensor.element_size() <= tensor.untyped_storage().nbytes()
 
 
 def _unexpanded(tensor: torch.Tensor) -> torch.Tensor:
