@@ -67,10 +67,8 @@ class Task(NamedTuple):
 def work(progress: Path, seed: int) -> None:
     """Does the tasks on standard input; a line of JSON for each."""
     _limit()
-    import recording
     import torch
 
-    recording.register()
     torch.set_num_threads(1)
     tasks = sys.stdin
     # Some functions of torch print.
@@ -307,13 +305,11 @@ def _is_ended(name: str, first: int, last: int, whose: str, processes: Processes
 
 def _only_torch(name: str, first: int, last: int, whose: str, seed: int) -> None:
     """The calls by torch's function alone, the last of them many times."""
-    import recording
     from aten import pairs
     from compare import copied, mapped, outcome, plain
     from made import call
 
     _limit()
-    recording.register()
     pair = pairs()[name]
     for number in range(first, last):
         made = call(pair, seed, number)
@@ -388,15 +384,24 @@ def collected(tasks: Iterable[Task], seed: int, jobs: int) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = _parser()
     options = parser.parse_args(arguments)
+    if options.worker or options.torch or options.call:
+        from recording import registered
+
+        with registered():
+            _calls(parser, options)
+    else:
+        _all(options, _files(parser, options))
+
+
+def _calls(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """What makes calls itself."""
     if options.worker:
         work(options.worker, options.seed)
     elif options.torch:
         name, first, last, whose = options.torch
         _only_torch(name, int(first), int(last), whose, options.seed)
-    elif options.call:
-        _show(*_named_call(parser, *options.call), options.seed)
     else:
-        _all(options, _files(parser, options))
+        _show(*_named_call(parser, *options.call), options.seed)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -454,13 +459,11 @@ def _near(name: str, names: Sequence[str]) -> list[str]:
 
 
 def _show(name: str, number: int, seed: int) -> None:
-    import recording
     from aten import pairs
     from compare import ended
     from judge import ends, judge
     from made import call
 
-    recording.register()
     pair = pairs()[name]
     made = call(pair, seed, number)
     # A call may end the process.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -23,13 +24,13 @@ _KEYS = (
 )
 
 
-@cache
-def register() -> torch.library.Library:
-    """In this process alone."""
-    library = torch.library.Library("aten", "IMPL")
-    for op in without_kernel():
-        library.impl(op, _kernel(op), "CPU")
-    return library
+@contextmanager
+def registered() -> Iterator[None]:
+    """Of this process alone, and only so long."""
+    with torch.library._scoped_library("aten", "IMPL") as library:
+        for op in without_kernel():
+            library.impl(op, _kernel(op), "CPU")
+        yield
 
 
 def without_kernel() -> Iterator[torch._ops.OpOverload]:

@@ -235,6 +235,13 @@ def test_what_reaches_a_kernel_that_records_is_compared() -> None:
         assert "what reached an op" in text or "arguments" in text
 
 
+def test_kernels_that_record_leave_torch_as_it_was() -> None:
+    with recording.registered():
+        assert len(torch.batch_norm_stats(ROWS, 1e-5)) == 2
+    with pytest.raises(NotImplementedError):
+        torch.batch_norm_stats(ROWS, 1e-5)
+
+
 def test_the_results_of_a_kernel_that_records_are_told_apart() -> None:
     results = recording._kernel(torch.ops.aten.batch_norm_stats.default)(ROWS, 1e-5)
     assert not torch.equal(*results)

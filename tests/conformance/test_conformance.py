@@ -93,7 +93,7 @@ def test_the_same_numbers_make_the_same_call(seed: int) -> None:
             (torch.ones(1), torch.ones(1)),
             "return_types.max",
         ),
-        ([1, 2], [1, 3], "[1] 2 / 3"),
+        ([1, 2], [1, 3], "[1] other values 2 / 3"),
         (1, True, "int"),
     ],
 )
