@@ -289,7 +289,7 @@ def _tensor_differences(a: torch.Tensor, b: torch.Tensor, values: bool) -> Itera
     # Of vmap, outside of it: such a tensor answers to nothing else.
     for is_wrapped, unwrapped in _WRAPPERS.items():
         if is_wrapped(a):
-            yield from _unwrapped_differences(unwrapped(a), b, unwrapped, values)
+            yield from _unwrapped_differences(unwrapped(a), unwrapped(b), values)
             return
     for name, get in _PROPERTIES.items():
         x, y = get(a), get(b)
@@ -302,10 +302,8 @@ def _tensor_differences(a: torch.Tensor, b: torch.Tensor, values: bool) -> Itera
             yield OTHER_VALUES
 
 
-def _unwrapped_differences(
-    inner: Level, b: torch.Tensor, unwrapped: Callable[[torch.Tensor], Level], values: bool
-) -> Iterator[str]:
-    (level, x), (other, y) = inner, unwrapped(b)
+def _unwrapped_differences(a: Level, b: Level, values: bool) -> Iterator[str]:
+    (level, x), (other, y) = a, b
     if level != other:
         yield f"level {level} / {other}"
     else:

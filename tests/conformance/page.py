@@ -117,7 +117,7 @@ def _top(totals: Figures) -> Iterator[str]:
     ended = totals["made ended by torch"]
     yield f"Of the calls made, {succeeded:.0%} succeed. {ended:,} more end the process in torch's"
     yield "own function, and are passed over. Ops without a kernel for the CPU (CUDA's, cuDNN's)"
-    yield "get one there, whose results differ with what reached it."
+    yield "get one there, and what reached it is compared."
 
 
 def _row(title: str, totals: Figures, calls: str, alike: str) -> str:

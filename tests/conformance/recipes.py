@@ -60,15 +60,14 @@ def _packed(made: torch.Tensor) -> torch.Tensor:
     return made
 
 
-def _fbgemm() -> Arguments:
-    """Weights of 4 by 3, the same packed, offsets of columns, scale, zero point."""
-    weight, offsets, scale, zero = torch.fbgemm_linear_quantize_weight(rand(4, 3))
+def _fbgemm(*shape: int) -> Arguments:
+    """Weights of a shape, the same packed, offsets of columns, scale, zero point."""
+    weight, offsets, scale, zero = torch.fbgemm_linear_quantize_weight(rand(shape))
     return weight, _packed(torch.fbgemm_pack_quantized_matrix(weight)), offsets, scale, zero
 
 
 def _quantized_cell(gates: int) -> Arguments:
-    weight, offsets, scale, zero = torch.fbgemm_linear_quantize_weight(rand(gates * 4, 4))
-    packed = _packed(torch.fbgemm_pack_quantized_matrix(weight))
+    weight, packed, offsets, scale, zero = _fbgemm(gates * 4, 4)
     biases = (rand(gates * 4), rand(gates * 4))
     return weight, weight, *biases, packed, packed, offsets, offsets, scale, scale, zero, zero
 
@@ -292,7 +291,7 @@ _KINDS: dict[str, tuple[Recipe, ...]] = {
         lambda: (rand(2, 3), _packed(torch.fbgemm_pack_gemm_matrix_fp16(rand(4, 3))), rand(4)),
     ),
     "fbgemm_linear_int8_weight fbgemm_linear_int8_weight_fp32_activation": (
-        lambda: (rand(2, 3), *_fbgemm(), rand(4)),
+        lambda: (rand(2, 3), *_fbgemm(4, 3), rand(4)),
     ),
     "quantized_lstm_cell": (lambda: (rand(2, 4), [rand(2, 4), rand(2, 4)], *_quantized_cell(4)),),
     "quantized_gru_cell": (lambda: (rand(2, 4), rand(2, 4), *_quantized_cell(3)),),

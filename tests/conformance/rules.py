@@ -94,7 +94,7 @@ def _reads_later(pair: Pair, call: Call, theirs: Outcome, ours: Outcome) -> bool
 
 
 # What calls are refused with.
-_FAULTS = (TypeError, IndexError, ValueError, OverflowError, NotImplementedError, RuntimeError)
+_FAULTS = (TypeError, IndexError, ValueError, OverflowError, RuntimeError)
 
 
 def _by_the_schema(pair: Pair, call: Call) -> Call | None:
